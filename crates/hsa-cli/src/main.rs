@@ -1,0 +1,3 @@
+//! The `hsa` command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! HSA runtime objects: agents, pools, queues, signals, loader, copies

@@ -1,0 +1,1 @@
+//! Types and constants of the HSA headers, no functions

@@ -1,0 +1,1 @@
+//! Driver abstraction over the Linux KFD contract: topology, apertures, memory, queues, events

@@ -1,0 +1,7 @@
+//! A virtual KFD: the Linux kernel driver's contract in front of a software GPU.
+//!
+//! What it is: [`VirtualKfd`], which answers open, ioctl, mmap and file reads as amdkfd and amdgpu
+//! would, and the queues, packet processors and address spaces behind them. What it is not: a
+//! runtime; it never sees an HSA object, only numbers and bytes from a caller it does not trust.
+
+pub mod queue;
