@@ -15,7 +15,11 @@ pub struct Errno(pub c_int);
 impl Errno {
     /// The error that the calling thread's last failed libc call left in `errno`.
     pub fn last() -> Self {
-        Self(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
+        Self(
+            std::io::Error::last_os_error()
+                .raw_os_error()
+                .unwrap_or(libc::EIO),
+        )
     }
 }
 
