@@ -5,8 +5,13 @@
 //! this crate through [`Engine`] and answers it through [`Memory`] and [`Device`].
 
 pub mod api;
+pub mod context;
+mod registers;
+pub mod step;
+pub mod valu;
+pub mod wave;
 
 pub use api::{
-    Access, AccessFault, Device, Dispatch, Engine, FaultReason, Outcome, Range, Memory, Stats, Stop,
-    WaveLocation,
+    Access, AccessFault, Device, Dispatch, Engine, FaultReason, Memory, Outcome, Range, Stats,
+    Stop, WaveLocation,
 };
