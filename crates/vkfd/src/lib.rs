@@ -4,4 +4,13 @@
 //! would, and the queues, packet processors and address spaces behind them. What it is not: a
 //! runtime; it never sees an HSA object, only numbers and bytes from a caller it does not trust.
 
+pub mod clock;
+pub mod event;
+pub mod gpu;
+pub mod profile;
 pub mod queue;
+pub mod svm;
+mod uaccess;
+pub mod vm;
+
+pub use gpu::Gpu;
