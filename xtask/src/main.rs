@@ -11,6 +11,7 @@ use clap::{Parser, Subcommand};
 mod abi;
 mod bench;
 mod bindgen;
+mod bindgen_hsa;
 mod build;
 mod conformance;
 mod dependencies;
@@ -41,6 +42,11 @@ enum Command {
     Bench(bench::Options),
     /// Regenerate the kernel bindings from the installed headers.
     Bindgen,
+    /// Regenerate the HSA bindings from the folder that holds `hsa/hsa.h` of ROCm 7.2.4.
+    BindgenHsa {
+        /// Folder above `hsa`.
+        include: std::path::PathBuf,
+    },
     /// Compare exports, versions and layouts with the installed packages.
     Abi,
 }
@@ -52,6 +58,7 @@ fn main() -> ExitCode {
         Command::Conformance(options) => conformance::run(&options),
         Command::Bench(options) => bench::run(&options),
         Command::Bindgen => packages::ensure(&[packages::BINDGEN]).and_then(|()| bindgen::run()),
+        Command::BindgenHsa { include } => bindgen_hsa::run(&include),
         Command::Abi => abi::run(),
     };
     match result {
