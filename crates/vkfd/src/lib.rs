@@ -5,10 +5,15 @@
 //! runtime; it never sees an HSA object, only numbers and bytes from a caller it does not trust.
 
 pub mod clock;
+pub mod cp;
 pub mod event;
 pub mod gpu;
+mod guest;
 pub mod profile;
 pub mod queue;
+pub mod report;
+pub mod scheduler;
+pub mod sdma;
 pub mod svm;
 mod uaccess;
 pub mod vm;

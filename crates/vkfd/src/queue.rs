@@ -42,6 +42,11 @@ pub struct Doorbell(pub Arc<dyn DoorbellCell>);
 pub trait DoorbellCell: Send + Sync + std::fmt::Debug {
     /// The cell, which lives as long as the value that gave it.
     fn cell(&self) -> &AtomicU64;
+
+    /// The queue is about to sleep: from now on, a plain store to the cell must lead to
+    /// [`RunningQueue::wake`]. The queue looks for packets once more after this call, so stores
+    /// that came before need no notice.
+    fn arm(&self) {}
 }
 
 /// A running queue; dropping it stops the queue and waits until its waves have left.
@@ -56,4 +61,8 @@ pub trait RunningQueue: Send + Sync {
     /// True if the queue has work or had some very recently (its doorbell should be polled rather
     /// than trapped).
     fn is_busy(&self) -> bool;
+    /// Times the queue's thread woke up so far.
+    fn wakeups(&self) -> u64 {
+        0
+    }
 }
