@@ -9,5 +9,13 @@ use crate::{Result, build, packages, shell};
 pub(crate) fn run() -> Result {
     packages::ensure(&[packages::HIP, packages::TESTS])?;
     build::hsa_command()?;
-    shell::run(&mut shell::cargo(["test", "--release", "--locked", "--package", "hansa-tests", "--test", "abi"]))
+    shell::run(&mut shell::cargo([
+        "test",
+        "--release",
+        "--locked",
+        "--package",
+        "hansa-tests",
+        "--test",
+        "abi",
+    ]))
 }

@@ -41,7 +41,9 @@ pub(crate) fn run(options: &Options) -> Result {
         match suite.as_str() {
             "hsa" => hsa(options, &mut all)?,
             "interpreter" => interpreter(options, &mut all)?,
-            other => return Err(format!("there is no suite {other:?}; known: hsa, interpreter").into()),
+            other => {
+                return Err(format!("there is no suite {other:?}; known: hsa, interpreter").into());
+            }
         }
     }
     if let Some(file) = &options.json {
@@ -54,22 +56,40 @@ fn hsa(options: &Options, all: &mut BTreeMap<String, Figures>) -> Result {
     let hsa = build::hsa_command()?;
     let folder = shell::target().join("bench");
     std::fs::create_dir_all(&folder)?;
-    let (program, code) = (folder.join("hsa_bench"), folder.join(format!("{}.co", options.gpu)));
+    let (program, code) = (
+        folder.join("hsa_bench"),
+        folder.join(format!("{}.co", options.gpu)),
+    );
     compile(&options.gpu, &program, &code)?;
     let side = |extra: &[&str]| -> Result<Figures> {
         let one = || {
             let mut command = Command::new(&hsa);
-            command.args(["run", "--gpu", &options.gpu]).args(extra).arg("--").arg(&program).arg(&code);
+            command
+                .args(["run", "--gpu", &options.gpu])
+                .args(extra)
+                .arg("--")
+                .arg(&program)
+                .arg(&code);
             figures(&mut command)
         };
         medians((0..options.runs).map(|_| one()).collect::<Result<_>>()?)
     };
     let ours = side(&[])?;
-    let amd = if options.ours_only { Figures::new() } else { side(&["--system-runtime"])? };
-    println!("{:<28} {:>14} {:>14} {:>8}", "HSA calls", "Hansa", "AMD 5.2.3", "ratio");
+    let amd = if options.ours_only {
+        Figures::new()
+    } else {
+        side(&["--system-runtime"])?
+    };
+    println!(
+        "{:<28} {:>14} {:>14} {:>8}",
+        "HSA calls", "Hansa", "AMD 5.2.3", "ratio"
+    );
     for (name, (value, unit)) in &ours {
         match amd.get(name) {
-            Some((other, _)) => println!("{name:<28} {value:>9.3} {unit:<4} {other:>9.3} {unit:<4} {:>8.2}", value / other),
+            Some((other, _)) => println!(
+                "{name:<28} {value:>9.3} {unit:<4} {other:>9.3} {unit:<4} {:>8.2}",
+                value / other
+            ),
             None => println!("{name:<28} {value:>9.3} {unit:<4}"),
         }
     }
@@ -83,17 +103,38 @@ fn compile(gpu: &str, program: &Path, code: &Path) -> Result {
     let sources = shell::root().join("tests/bench");
     let device = ["--genco", "-O2", "--no-gpu-bundle-output", "-o"];
     shell::run(
-        Command::new("hipcc").arg(format!("--offload-arch={gpu}")).args(device).arg(code).arg(sources.join("kernels.cpp")),
+        Command::new("hipcc")
+            .arg(format!("--offload-arch={gpu}"))
+            .args(device)
+            .arg(code)
+            .arg(sources.join("kernels.cpp")),
     )?;
     let host = ["-std=c++17", "-O2", "-o"];
-    shell::run(Command::new("g++").args(host).arg(program).arg(sources.join("hsa_bench.cpp")).arg("-lhsa-runtime64"))
+    shell::run(
+        Command::new("g++")
+            .args(host)
+            .arg(program)
+            .arg(sources.join("hsa_bench.cpp"))
+            .arg("-lhsa-runtime64"),
+    )
 }
 
 fn interpreter(options: &Options, all: &mut BTreeMap<String, Figures>) -> Result {
-    let build = ["build", "--release", "--locked", "--quiet", "--package", "amdgpu-exec", "--example", "kernel_rate"];
+    let build = [
+        "build",
+        "--release",
+        "--locked",
+        "--quiet",
+        "--package",
+        "amdgpu-exec",
+        "--example",
+        "kernel_rate",
+    ];
     shell::run(&mut shell::cargo(build))?;
     let program = shell::target().join("release/examples/kernel_rate");
-    let runs = (0..options.runs).map(|_| figures(&mut Command::new(&program))).collect::<Result<_>>()?;
+    let runs = (0..options.runs)
+        .map(|_| figures(&mut Command::new(&program)))
+        .collect::<Result<_>>()?;
     let ours = medians(runs)?;
     println!("{:<28} {:>14}", "interpreter, one thread", "median");
     for (name, (value, unit)) in &ours {
@@ -112,7 +153,10 @@ fn figures(command: &mut Command) -> Result<Figures> {
     let text = String::from_utf8(output.stdout)?;
     let line = |line: &str| {
         let mut words = line.split_whitespace();
-        Some((words.next()?.to_owned(), (words.next()?.parse().ok()?, words.next()?.to_owned())))
+        Some((
+            words.next()?.to_owned(),
+            (words.next()?.parse().ok()?, words.next()?.to_owned()),
+        ))
     };
     Ok(text.lines().filter_map(line).collect())
 }
@@ -120,9 +164,16 @@ fn figures(command: &mut Command) -> Result<Figures> {
 fn medians(runs: Vec<Figures>) -> Result<Figures> {
     let first = runs.first().ok_or("no runs")?;
     let median = |name: &String| {
-        let mut values: Vec<f64> = runs.iter().filter_map(|run| run.get(name)).map(|(value, _)| *value).collect();
+        let mut values: Vec<f64> = runs
+            .iter()
+            .filter_map(|run| run.get(name))
+            .map(|(value, _)| *value)
+            .collect();
         values.sort_by(f64::total_cmp);
         values[values.len() / 2]
     };
-    Ok(first.iter().map(|(name, (_, unit))| (name.clone(), (median(name), unit.clone()))).collect())
+    Ok(first
+        .iter()
+        .map(|(name, (_, unit))| (name.clone(), (median(name), unit.clone())))
+        .collect())
 }

@@ -41,7 +41,10 @@ fn output() -> PathBuf {
 }
 
 fn raw_bindings(include: &Path) -> crate::Result<String> {
-    let source: String = HEADERS.iter().map(|h| format!("#include <hsa/{h}>\n")).collect();
+    let source: String = HEADERS
+        .iter()
+        .map(|h| format!("#include <hsa/{h}>\n"))
+        .collect();
     let target = bindgen::RustTarget::stable(85, 0).map_err(|e| e.to_string())?;
     let bindings = bindgen::Builder::default()
         .header_contents("hsa_all.hpp", &source)
@@ -52,7 +55,10 @@ fn raw_bindings(include: &Path) -> crate::Result<String> {
         .allowlist_file(".*/hsa/hsa\\.h")
         .blocklist_function(".*")
         .blocklist_type("HsaApiTableContainer")
-        .default_enum_style(bindgen::EnumVariation::NewType { is_bitfield: false, is_global: true })
+        .default_enum_style(bindgen::EnumVariation::NewType {
+            is_bitfield: false,
+            is_global: true,
+        })
         .prepend_enum_name(false)
         .derive_copy(true)
         .derive_default(false)
@@ -69,5 +75,7 @@ fn raw_bindings(include: &Path) -> crate::Result<String> {
 
 fn adjust(text: &str) -> crate::Result<String> {
     let text = text.replace("extern \"C\" fn", "extern \"C-unwind\" fn");
-    Ok(Regex::new(r"\b(hsa_\w+)_fn\b")?.replace_all(&text, "$1").into_owned())
+    Ok(Regex::new(r"\b(hsa_\w+)_fn\b")?
+        .replace_all(&text, "$1")
+        .into_owned())
 }

@@ -18,10 +18,22 @@ pub(crate) struct Options {
 /// # Errors
 /// Names the check that failed.
 pub(crate) fn run(options: &Options) -> Result {
-    step("packages", || packages::ensure(&[packages::HIP, packages::TESTS]))?;
+    step("packages", || {
+        packages::ensure(&[packages::HIP, packages::TESTS])
+    })?;
     step("dependency direction", dependencies::check)?;
     step("format", || cargo(&["fmt", "--all", "--check"]))?;
-    step("clippy", || cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"]))?;
+    step("clippy", || {
+        cargo(&[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--locked",
+            "--",
+            "-D",
+            "warnings",
+        ])
+    })?;
     step("documentation", documentation)?;
     step("build", || crate::build::hsa_command().map(drop))?;
     step("tests", tests)?;
@@ -44,21 +56,47 @@ fn cargo(arguments: &[&str]) -> Result {
 }
 
 fn documentation() -> Result {
-    let mut command = shell::cargo(["doc", "--workspace", "--no-deps", "--document-private-items", "--locked", "--quiet"]);
+    let mut command = shell::cargo([
+        "doc",
+        "--workspace",
+        "--no-deps",
+        "--document-private-items",
+        "--locked",
+        "--quiet",
+    ]);
     shell::run(command.env("RUSTDOCFLAGS", "-D warnings"))
 }
 
 /// nextest kills a test that hangs; plain `cargo test` is what a machine without it has.
 fn tests() -> Result {
     if nextest_exists() {
-        cargo(&["nextest", "run", "--workspace", "--release", "--locked", "--no-fail-fast"])?;
+        cargo(&[
+            "nextest",
+            "run",
+            "--workspace",
+            "--release",
+            "--locked",
+            "--no-fail-fast",
+        ])?;
     } else {
         println!("cargo-nextest is missing; running `cargo test`, without its time limits");
-        cargo(&["test", "--workspace", "--release", "--locked", "--no-fail-fast", "--lib", "--bins", "--tests"])?;
+        cargo(&[
+            "test",
+            "--workspace",
+            "--release",
+            "--locked",
+            "--no-fail-fast",
+            "--lib",
+            "--bins",
+            "--tests",
+        ])?;
     }
     cargo(&["test", "--workspace", "--release", "--locked", "--doc"])
 }
 
 fn nextest_exists() -> bool {
-    Command::new("cargo").args(["nextest", "--version"]).output().is_ok_and(|output| output.status.success())
+    Command::new("cargo")
+        .args(["nextest", "--version"])
+        .output()
+        .is_ok_and(|output| output.status.success())
 }

@@ -2,7 +2,11 @@
 //!
 //! What it is: provisioning, the gate, the conformance runner, benchmarks and generators. What it
 //! is not: part of anything that is installed.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "commands talk to their user")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "commands talk to their user"
+)]
 
 use std::process::ExitCode;
 

@@ -17,16 +17,28 @@ const fn package(name: &'static str, why: &'static str) -> Package {
 /// AMD's HIP 5.2.3 and the compiler that builds programs for it.
 pub(crate) const HIP: &[Package] = &[
     package("hipcc", "compiles HIP programs"),
-    package("libamdhip64-dev", "AMD's HIP runtime, the program under test, and its headers"),
-    package("libhsa-runtime-dev", "HSA headers that the ABI tests compare with, and AMD's own runtime as oracle"),
-    package("rocm-device-libs", "device library that hipcc links into kernels"),
+    package(
+        "libamdhip64-dev",
+        "AMD's HIP runtime, the program under test, and its headers",
+    ),
+    package(
+        "libhsa-runtime-dev",
+        "HSA headers that the ABI tests compare with, and AMD's own runtime as oracle",
+    ),
+    package(
+        "rocm-device-libs",
+        "device library that hipcc links into kernels",
+    ),
     package("rocminfo", "lists agents"),
     package("kmod", "lsmod, which rocminfo runs"),
 ];
 
 /// What only the tests need.
 pub(crate) const TESTS: &[Package] = &[
-    package("llvm-19", "reference assembler and disassembler for the decoder"),
+    package(
+        "llvm-19",
+        "reference assembler and disassembler for the decoder",
+    ),
     package("g++", "compiles the benchmarks"),
     package("gcc", "compiles the C side of the layout tests"),
     package("libc6-dev", "C headers for it"),
@@ -45,7 +57,11 @@ pub(crate) const BINDGEN: &[Package] = &[
 /// # Errors
 /// If packages are missing and this is not Debian, or nothing may install them.
 pub(crate) fn ensure(wanted: &[&[Package]]) -> Result {
-    let missing: Vec<_> = wanted.iter().flat_map(|list| list.iter()).filter(|p| !installed(p.name)).collect();
+    let missing: Vec<_> = wanted
+        .iter()
+        .flat_map(|list| list.iter())
+        .filter(|p| !installed(p.name))
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -69,10 +85,16 @@ fn installed(name: &str) -> bool {
 
 fn apt(arguments: &[&str]) -> Result {
     if !shell::exists("apt-get") {
-        return Err("apt-get is missing: the packages above exist on Debian 12; install their like by hand".into());
+        return Err(
+            "apt-get is missing: the packages above exist on Debian 12; install their like by hand"
+                .into(),
+        );
     }
     let mut command = as_root()?;
-    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdin(Stdio::null());
+    command
+        .args(arguments)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .stdin(Stdio::null());
     shell::run(&mut command)
 }
 
@@ -83,7 +105,9 @@ fn as_root() -> Result<Command> {
         return Ok(Command::new("apt-get"));
     }
     if !shell::exists("sudo") {
-        return Err("not root and no sudo: install the packages above as root, then run this again".into());
+        return Err(
+            "not root and no sudo: install the packages above as root, then run this again".into(),
+        );
     }
     let mut command = Command::new("sudo");
     command.args(["--preserve-env=DEBIAN_FRONTEND", "apt-get"]);

@@ -19,14 +19,29 @@ pub(crate) fn run() -> Result {
     let program = shell::target().join("quickstart-vector_add");
     shell::run(
         Command::new("hipcc")
-            .args(["-O2", "--offload-arch=gfx90a", "--offload-arch=gfx1030", "-o"])
+            .args([
+                "-O2",
+                "--offload-arch=gfx90a",
+                "--offload-arch=gfx1030",
+                "-o",
+            ])
             .arg(&program)
             .arg(shell::root().join("tests/hip/vector_add.cpp")),
     )?;
     println!("\nrunning it through AMD's libamdhip64 on this runtime");
     let start = std::time::Instant::now();
-    shell::run(Command::new(&hsa).args(["run", "--gpu", "gfx90a", "--"]).arg(&program))?;
-    println!("\nThat was AMD's HIP runtime, Hansa's HSA runtime and a software gfx90a ({:.2} s).", start.elapsed().as_secs_f64());
-    println!("Your own program: {} run --gpu gfx90a -- ./program", hsa.display());
+    shell::run(
+        Command::new(&hsa)
+            .args(["run", "--gpu", "gfx90a", "--"])
+            .arg(&program),
+    )?;
+    println!(
+        "\nThat was AMD's HIP runtime, Hansa's HSA runtime and a software gfx90a ({:.2} s).",
+        start.elapsed().as_secs_f64()
+    );
+    println!(
+        "Your own program: {} run --gpu gfx90a -- ./program",
+        hsa.display()
+    );
     Ok(())
 }

@@ -33,8 +33,14 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> 
 /// If it cannot start or does not succeed.
 pub(crate) fn run(command: &mut Command) -> Result {
     println!("\x1b[2m$ {}\x1b[0m", describe(command));
-    let status = command.status().map_err(|e| format!("{}: {e}", describe(command)))?;
-    if status.success() { Ok(()) } else { Err(format!("{} ended with {status}", describe(command)).into()) }
+    let status = command
+        .status()
+        .map_err(|e| format!("{}: {e}", describe(command)))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{} ended with {status}", describe(command)).into())
+    }
 }
 
 /// True if `program` is found on PATH.

@@ -38,19 +38,41 @@ pub(crate) fn all(suite: &Suite, cases: &[&Case]) -> Result<Programs> {
 
 fn compile(suite: &Suite, source: &Path, program: &Path) -> std::result::Result<(), String> {
     let mut command = Command::new("hipcc");
-    command.args(["-O2", "-w"]).arg(source).arg("-o").arg(program);
-    command.args(suite.architectures.iter().map(|a| format!("--offload-arch={a}")));
-    let output = command.output().map_err(|error| format!("hipcc: {error}"))?;
-    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+    command
+        .args(["-O2", "-w"])
+        .arg(source)
+        .arg("-o")
+        .arg(program);
+    command.args(
+        suite
+            .architectures
+            .iter()
+            .map(|a| format!("--offload-arch={a}")),
+    );
+    let output = command
+        .output()
+        .map_err(|error| format!("hipcc: {error}"))?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
 }
 
 fn newest_header(sources: &Path) -> Option<SystemTime> {
     let entries = std::fs::read_dir(sources).ok()?.flatten();
-    entries.filter(|e| e.path().extension().is_some_and(|x| x == "h")).filter_map(|e| modified(&e.path())).max()
+    entries
+        .filter(|e| e.path().extension().is_some_and(|x| x == "h"))
+        .filter_map(|e| modified(&e.path()))
+        .max()
 }
 
 fn is_fresh(program: &Path, source: &Path, headers: Option<SystemTime>) -> bool {
-    modified(program).is_some_and(|built| modified(source).max(headers).is_some_and(|changed| changed < built))
+    modified(program).is_some_and(|built| {
+        modified(source)
+            .max(headers)
+            .is_some_and(|changed| changed < built)
+    })
 }
 
 fn modified(path: &Path) -> Option<SystemTime> {

@@ -31,17 +31,34 @@ pub(crate) struct Outcome {
 }
 
 /// Runs all cases on `gpu`; the results are in the order of the cases.
-pub(crate) fn all(hsa: &Path, gpu: &str, cases: &[&Case], programs: &Programs, progress: &Progress) -> Vec<Outcome> {
+pub(crate) fn all(
+    hsa: &Path,
+    gpu: &str,
+    cases: &[&Case],
+    programs: &Programs,
+    progress: &Progress,
+) -> Vec<Outcome> {
     in_parallel(cases, |case| {
         let start = Instant::now();
         let result = match programs.get(&case.name) {
             Some(Ok(program)) => run(hsa, gpu, case, program),
-            Some(Err(message)) => Err(format!("does not compile: {}", message.lines().next().unwrap_or(""))),
+            Some(Err(message)) => Err(format!(
+                "does not compile: {}",
+                message.lines().next().unwrap_or("")
+            )),
             None => Err("was not compiled".into()),
         };
         progress.step(&case.name);
-        let verdict = if result.is_ok() { Verdict::Passed } else { Verdict::Failed };
-        Outcome { verdict, reason: result.err().unwrap_or_default(), seconds: start.elapsed().as_secs_f64() }
+        let verdict = if result.is_ok() {
+            Verdict::Passed
+        } else {
+            Verdict::Failed
+        };
+        Outcome {
+            verdict,
+            reason: result.err().unwrap_or_default(),
+            seconds: start.elapsed().as_secs_f64(),
+        }
     })
 }
 
@@ -57,21 +74,35 @@ pub(crate) fn in_parallel<T: Sync, R: Send>(items: &[T], body: impl Fn(&T) -> R 
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(index) else { break };
                     let result = body(item);
-                    results.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((index, result));
+                    results
+                        .lock()
+                        .unwrap_or_else(std::sync::PoisonError::into_inner)
+                        .push((index, result));
                 }
             });
         }
     });
-    let mut results = results.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut results = results
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     results.sort_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()
 }
 
 fn run(hsa: &Path, gpu: &str, case: &Case, program: &Path) -> Result<(), String> {
     let log = |stream: &str| program.with_extension(format!("{gpu}.{stream}"));
-    let file = |stream: &str| File::create(log(stream)).map_err(|e| format!("{}: {e}", log(stream).display()));
+    let file = |stream: &str| {
+        File::create(log(stream)).map_err(|e| format!("{}: {e}", log(stream).display()))
+    };
     let child = Command::new(hsa)
-        .args(["run", "--gpu", gpu, "--count", &case.count.to_string(), "--"])
+        .args([
+            "run",
+            "--gpu",
+            gpu,
+            "--count",
+            &case.count.to_string(),
+            "--",
+        ])
         .arg(program)
         .stdin(Stdio::null())
         .stdout(file("stdout")?)
@@ -80,7 +111,8 @@ fn run(hsa: &Path, gpu: &str, case: &Case, program: &Path) -> Result<(), String>
         .spawn()
         .map_err(|error| format!("{}: {error}", hsa.display()))?;
     let status = wait(child, Duration::from_secs(case.limit_s))?;
-    let read = |stream: &str| std::fs::read(log(stream)).map(|b| String::from_utf8_lossy(&b).into_owned());
+    let read =
+        |stream: &str| std::fs::read(log(stream)).map(|b| String::from_utf8_lossy(&b).into_owned());
     let stdout = read("stdout").map_err(|e| e.to_string())?;
     let stderr = read("stderr").map_err(|e| e.to_string())?;
     judge(case, status, &stdout, &stderr)
@@ -94,9 +126,14 @@ fn wait(mut child: Child, limit: Duration) -> Result<ExitStatus, String> {
             Ok(Some(status)) => return Ok(status),
             Ok(None) if start.elapsed() < limit => std::thread::sleep(Duration::from_millis(5)),
             Ok(None) => {
-                let killed = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
+                let killed = Command::new("kill")
+                    .args(["-KILL", "--", &format!("-{}", child.id())])
+                    .status();
                 let reaped = child.wait();
-                return Err(format!("hangs: no end within {} s ({killed:?}, {reaped:?})", limit.as_secs()));
+                return Err(format!(
+                    "hangs: no end within {} s ({killed:?}, {reaped:?})",
+                    limit.as_secs()
+                ));
             }
             Err(error) => return Err(error.to_string()),
         }
@@ -107,18 +144,33 @@ fn judge(case: &Case, status: ExitStatus, stdout: &str, stderr: &str) -> Result<
     let last = |text: &str| text.lines().last().unwrap_or("").to_owned();
     match case.ends {
         Ends::Pass if !status.success() || last(stdout) != "PASS" => {
-            return Err(format!("{status}; stdout ends {:?}, stderr ends {:?}", last(stdout), last(stderr)));
+            return Err(format!(
+                "{status}; stdout ends {:?}, stderr ends {:?}",
+                last(stdout),
+                last(stderr)
+            ));
         }
         Ends::Abort if status.signal() != Some(6) => {
-            return Err(format!("{status} instead of SIGABRT; stdout ends {:?}", last(stdout)));
+            return Err(format!(
+                "{status} instead of SIGABRT; stdout ends {:?}",
+                last(stdout)
+            ));
         }
         Ends::Pass | Ends::Abort => {}
     }
-    for (patterns, text, name) in [(&case.stdout, stdout, "stdout"), (&case.stderr, stderr, "stderr")] {
+    for (patterns, text, name) in [
+        (&case.stdout, stdout, "stdout"),
+        (&case.stderr, stderr, "stderr"),
+    ] {
         for pattern in patterns {
-            let found = regex::Regex::new(pattern).map_err(|e| e.to_string())?.is_match(text);
+            let found = regex::Regex::new(pattern)
+                .map_err(|e| e.to_string())?
+                .is_match(text);
             if !found {
-                return Err(format!("{name} does not match {pattern:?}; it ends {:?}", last(text)));
+                return Err(format!(
+                    "{name} does not match {pattern:?}; it ends {:?}",
+                    last(text)
+                ));
             }
         }
     }

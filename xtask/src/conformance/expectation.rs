@@ -26,7 +26,10 @@ impl Expectations {
     /// Why this case is known to fail on this GPU.
     pub(crate) fn reason(&self, case: &str, gpu: &str) -> Option<&str> {
         let matches = |f: &&Failure| f.case == case && f.gpu.as_deref().is_none_or(|g| g == gpu);
-        self.failures.iter().find(matches).map(|f| f.reason.as_str())
+        self.failures
+            .iter()
+            .find(matches)
+            .map(|f| f.reason.as_str())
     }
 }
 
@@ -35,9 +38,14 @@ impl Expectations {
 /// # Errors
 /// If the file is there but wrong.
 pub(crate) fn load(suite: &str) -> Result<Expectations> {
-    let path = shell::root().join("tests/expectations").join(suite).with_extension("toml");
+    let path = shell::root()
+        .join("tests/expectations")
+        .join(suite)
+        .with_extension("toml");
     match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?),
+        Ok(text) => {
+            Ok(toml::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))?)
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Expectations::default()),
         Err(error) => Err(format!("{}: {error}", path.display()).into()),
     }

@@ -75,16 +75,33 @@ pub(crate) fn run_gate() -> Result {
 
 fn list(suites: &[Suite], filter: &regex::Regex) -> Result {
     for suite in suites {
-        for case in suite.cases.iter().filter(|case| filter.is_match(&case.name)) {
+        for case in suite
+            .cases
+            .iter()
+            .filter(|case| filter.is_match(&case.name))
+        {
             println!("{}/{}", suite.name, case.name);
         }
     }
     Ok(())
 }
 
-fn run_suite(suite: &Suite, hsa: &std::path::Path, options: &Options, filter: &regex::Regex) -> Result<Vec<Row>> {
-    let cases: Vec<_> = suite.cases.iter().filter(|case| filter.is_match(&case.name)).collect();
-    let gpus = if options.gpus.is_empty() { &suite.gpus } else { &options.gpus };
+fn run_suite(
+    suite: &Suite,
+    hsa: &std::path::Path,
+    options: &Options,
+    filter: &regex::Regex,
+) -> Result<Vec<Row>> {
+    let cases: Vec<_> = suite
+        .cases
+        .iter()
+        .filter(|case| filter.is_match(&case.name))
+        .collect();
+    let gpus = if options.gpus.is_empty() {
+        &suite.gpus
+    } else {
+        &options.gpus
+    };
     let expected = expectation::load(&suite.name)?;
     let programs = compile::all(suite, &cases)?;
     let mut rows = Vec::new();
@@ -118,8 +135,16 @@ fn write_files(options: &Options, rows: &[Row]) -> Result {
 /// The last line, and the exit code that goes with it.
 fn finish(rows: &[Row]) -> Result {
     let count = |wanted: Verdict| rows.iter().filter(|row| row.verdict == wanted).count();
-    let bad: BTreeSet<_> = rows.iter().filter(|row| row.is_bad()).map(Row::title).collect();
-    let (passed, failed, skipped) = (count(Verdict::Passed), count(Verdict::Failed), count(Verdict::Skipped));
+    let bad: BTreeSet<_> = rows
+        .iter()
+        .filter(|row| row.is_bad())
+        .map(Row::title)
+        .collect();
+    let (passed, failed, skipped) = (
+        count(Verdict::Passed),
+        count(Verdict::Failed),
+        count(Verdict::Skipped),
+    );
     for title in &bad {
         println!("not as expected: {title}");
     }
@@ -127,5 +152,9 @@ fn finish(rows: &[Row]) -> Result {
     if rows.is_empty() {
         return Err("no case matches".into());
     }
-    if bad.is_empty() { Ok(()) } else { Err(format!("{} results are not as expected", bad.len()).into()) }
+    if bad.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{} results are not as expected", bad.len()).into())
+    }
 }

@@ -33,9 +33,13 @@ fn table(rows: &[Row]) -> String {
             Verdict::Skipped => 2,
         }] += 1;
     }
-    let mut out = String::from("| suite | GPU | passed | failed | skipped |\n| --- | --- | ---: | ---: | ---: |\n");
+    let mut out = String::from(
+        "| suite | GPU | passed | failed | skipped |\n| --- | --- | ---: | ---: | ---: |\n",
+    );
     for ((suite, gpu), [passed, failed, skipped]) in counts {
-        out.push_str(&format!("| {suite} | {gpu} | {passed} | {failed} | {skipped} |\n"));
+        out.push_str(&format!(
+            "| {suite} | {gpu} | {passed} | {failed} | {skipped} |\n"
+        ));
     }
     out
 }

@@ -21,7 +21,13 @@ pub(crate) struct Row {
 }
 
 impl Row {
-    pub(crate) fn new(suite: &str, gpu: &str, case: &str, outcome: Outcome, expected: Option<&str>) -> Self {
+    pub(crate) fn new(
+        suite: &str,
+        gpu: &str,
+        case: &str,
+        outcome: Outcome,
+        expected: Option<&str>,
+    ) -> Self {
         Self {
             suite: suite.into(),
             gpu: gpu.into(),
@@ -43,7 +49,13 @@ impl Row {
     }
 
     pub(crate) fn title(&self) -> String {
-        format!("{}/{} on {}: {}", self.suite, self.case, self.gpu, self.word())
+        format!(
+            "{}/{} on {}: {}",
+            self.suite,
+            self.case,
+            self.gpu,
+            self.word()
+        )
     }
 
     fn word(&self) -> String {
@@ -86,7 +98,14 @@ impl Drop for Progress {
 /// A line per case.
 pub(crate) fn print(rows: &[Row]) {
     for row in rows {
-        println!("{:<6} {:<8} {:<22} {:>6.2} s  {}", row.suite, row.gpu, row.case, row.seconds, row.word());
+        println!(
+            "{:<6} {:<8} {:<22} {:>6.2} s  {}",
+            row.suite,
+            row.gpu,
+            row.case,
+            row.seconds,
+            row.word()
+        );
     }
 }
 
@@ -128,9 +147,15 @@ pub(crate) fn json(rows: &[Row]) -> Result<String> {
 /// The rows as JUnit XML.
 pub(crate) fn junit(rows: &[Row]) -> String {
     let failures = rows.iter().filter(|r| r.is_bad()).count();
-    let mut out = format!("<?xml version=\"1.0\"?>\n<testsuites tests=\"{}\" failures=\"{failures}\">\n", rows.len());
+    let mut out = format!(
+        "<?xml version=\"1.0\"?>\n<testsuites tests=\"{}\" failures=\"{failures}\">\n",
+        rows.len()
+    );
     for row in rows {
-        let name = format!("classname=\"{}.{}\" name=\"{}\" time=\"{:.3}\"", row.suite, row.gpu, row.case, row.seconds);
+        let name = format!(
+            "classname=\"{}.{}\" name=\"{}\" time=\"{:.3}\"",
+            row.suite, row.gpu, row.case, row.seconds
+        );
         let body = match row.verdict {
             Verdict::Skipped => format!("<skipped message=\"{}\"/>", escape(&row.reason)),
             _ if row.is_bad() => format!("<failure message=\"{}\"/>", escape(&row.word())),
@@ -143,16 +168,31 @@ pub(crate) fn junit(rows: &[Row]) -> String {
 
 /// The rows as a small HTML page.
 pub(crate) fn html(rows: &[Row]) -> String {
-    let mut out = String::from("<!doctype html><meta charset=utf-8><title>Hansa conformance</title><table border=1>\n");
+    let mut out = String::from(
+        "<!doctype html><meta charset=utf-8><title>Hansa conformance</title><table border=1>\n",
+    );
     out.push_str("<tr><th>suite<th>GPU<th>case<th>seconds<th>result\n");
     for row in rows {
         let colour = if row.is_bad() { "#fbb" } else { "#bfb" };
-        let cells = [&row.suite, &row.gpu, &row.case, &format!("{:.2}", row.seconds), &row.word()].map(|c| escape(c));
-        out.push_str(&format!("<tr style=background:{colour}><td>{}\n", cells.join("<td>")));
+        let cells = [
+            &row.suite,
+            &row.gpu,
+            &row.case,
+            &format!("{:.2}", row.seconds),
+            &row.word(),
+        ]
+        .map(|c| escape(c));
+        out.push_str(&format!(
+            "<tr style=background:{colour}><td>{}\n",
+            cells.join("<td>")
+        ));
     }
     out + "</table>\n"
 }
 
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }

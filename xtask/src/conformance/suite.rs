@@ -71,10 +71,13 @@ fn minute() -> u64 {
 /// If a file is not readable, or a name is not known (the message lists those that are).
 pub(crate) fn load(names: &[String]) -> Result<Vec<Suite>> {
     let mut suites = Vec::new();
-    let mut files: Vec<_> =
-        std::fs::read_dir(shell::root().join("tests/conformance"))?.collect::<std::io::Result<_>>()?;
+    let mut files: Vec<_> = std::fs::read_dir(shell::root().join("tests/conformance"))?
+        .collect::<std::io::Result<_>>()?;
     files.sort_by_key(std::fs::DirEntry::file_name);
-    for file in files.iter().filter(|f| f.path().extension().is_some_and(|e| e == "toml")) {
+    for file in files
+        .iter()
+        .filter(|f| f.path().extension().is_some_and(|e| e == "toml"))
+    {
         let suite: Suite = toml::from_str(&std::fs::read_to_string(file.path())?)
             .map_err(|error| format!("{}: {error}", file.path().display()))?;
         suites.push(suite);
