@@ -6,7 +6,7 @@ mod names;
 
 use std::io::Write;
 
-pub use fault::{Subject, copy, halt};
+pub use fault::{Subject, copy, halt, kernel_text};
 
 use crate::scheduler::Host;
 

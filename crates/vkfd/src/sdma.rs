@@ -210,7 +210,15 @@ impl SdmaQueue {
 
     fn describe(&self, packet: &Packet<'_>) -> String {
         let (queue, position) = (self.queue_id, self.ring.position());
-        format!("SDMA queue {queue} byte {position:#x}: {packet:x?}")
+        match packet {
+            Packet::Write { dst, data } => {
+                let dwords = data.len();
+                format!(
+                    "SDMA queue {queue} byte {position:#x}: Write {{ dst: {dst:x}, {dwords} dwords }}"
+                )
+            }
+            other => format!("SDMA queue {queue} byte {position:#x}: {other:x?}"),
+        }
     }
 }
 

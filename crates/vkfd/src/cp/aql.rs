@@ -100,12 +100,11 @@ impl AqlQueue {
     }
 
     fn process(&mut self, packet: &Packet, control: &Control) -> Outcome<Step> {
-        let started = *self.started.get_or_insert_with(|| {
-            report::trace(self.guest.host(), || {
-                describe(&self.desc, self.head, packet)
-            });
+        let started = self.started.unwrap_or_else(|| {
+            report::trace(self.guest.host(), || self.describe(packet));
             self.guest.host().ticks()
         });
+        self.started = Some(started);
         let times = match self.run(packet, started, control)? {
             Flow::Done(times) => times,
             Flow::Blocked => return Ok(Step::Waiting),
@@ -230,6 +229,36 @@ impl AqlQueue {
         };
         report::halt(&self.guest, &subject, halt);
     }
+
+    /// One line for the trace.
+    fn describe(&self, packet: &Packet) -> String {
+        let what = match packet.header().packet_type() {
+            packet_type::KERNEL_DISPATCH => self.describe_kernel(&KernelDispatch::parse(packet)),
+            packet_type::BARRIER_AND => {
+                format!("barrier-and {:x?}", Barrier::parse(packet).dep_signals)
+            }
+            packet_type::BARRIER_OR => {
+                format!("barrier-or {:x?}", Barrier::parse(packet).dep_signals)
+            }
+            packet_type::VENDOR_SPECIFIC => format!("vendor format {}", packet.0[VENDOR_FORMAT]),
+            other => format!("type {other:#x}"),
+        };
+        let (queue, index) = (self.desc.queue_id, self.head);
+        let (header, signal) = (packet.header().0, packet.completion_signal());
+        format!("queue {queue} packet {index}: {what}, header {header:#06x}, signal {signal:#x}")
+    }
+
+    fn describe_kernel(&self, k: &KernelDispatch) -> String {
+        format!(
+            "kernel {} dims {} grid {:?} workgroup {:?} lds {} scratch {}",
+            report::kernel_text(self.guest.host(), k.kernel_object),
+            k.setup & 3,
+            k.grid_size,
+            k.workgroup_size,
+            k.group_segment_size,
+            k.private_segment_size
+        )
+    }
 }
 
 impl Processor for AqlQueue {
@@ -260,30 +289,4 @@ fn unknown_packet(packet_type: u8) -> Halt {
         other => format!("packet of unknown type {other:#x}"),
     };
     Halt::refused(inactive::INVALID_PACKET, why)
-}
-
-/// One line for the trace.
-fn describe(desc: &QueueDesc, index: u64, packet: &Packet) -> String {
-    let queue = desc.queue_id;
-    let what = match packet.header().packet_type() {
-        packet_type::KERNEL_DISPATCH => {
-            let k = KernelDispatch::parse(packet);
-            format!(
-                "kernel {:#x} grid {:?} workgroup {:?} lds {} scratch {}",
-                k.kernel_object,
-                k.grid_size,
-                k.workgroup_size,
-                k.group_segment_size,
-                k.private_segment_size
-            )
-        }
-        packet_type::BARRIER_AND => {
-            format!("barrier-and {:x?}", Barrier::parse(packet).dep_signals)
-        }
-        packet_type::BARRIER_OR => format!("barrier-or {:x?}", Barrier::parse(packet).dep_signals),
-        packet_type::VENDOR_SPECIFIC => format!("vendor format {}", packet.0[VENDOR_FORMAT]),
-        other => format!("type {other:#x}"),
-    };
-    let (header, signal) = (packet.header().0, packet.completion_signal());
-    format!("queue {queue} packet {index}: {what}, header {header:#06x}, signal {signal:#x}")
 }

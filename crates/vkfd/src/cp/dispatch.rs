@@ -3,6 +3,7 @@
 use std::mem::offset_of;
 
 use amdgpu_abi::aql::KernelDispatch;
+use amdgpu_abi::descriptor::{KernelDescriptor, property};
 use amdgpu_abi::queue::{AmdQueue, inactive};
 use amdgpu_exec::api::Scratch;
 use amdgpu_exec::{Access, Dispatch};
@@ -34,11 +35,13 @@ pub(super) fn prepare(guest: &Guest, packet: &KernelDispatch, place: Place) -> O
     let host = guest.host();
     let dims = dimensions(packet)?;
     let (grid, workgroup) = sizes(packet, dims)?;
-    check_segments(packet, host)?;
+    check_group_memory(packet, host)?;
+    let descriptor = fetch_descriptor(guest, packet.kernel_object)?;
+    check_scratch(packet, &descriptor)?;
     Ok(Dispatch {
         target: host.target(),
         kernel_object: packet.kernel_object,
-        descriptor: fetch_descriptor(guest, packet.kernel_object)?,
+        descriptor,
         packet_va: place.packet_va,
         queue_va: place.queue_va,
         kernarg_va: packet.kernarg_address,
@@ -86,21 +89,28 @@ fn sizes(packet: &KernelDispatch, dims: usize) -> Outcome<([u32; 3], [u16; 3])> 
     Ok((grid, workgroup))
 }
 
-fn check_segments(packet: &KernelDispatch, host: &dyn Host) -> Outcome<()> {
-    if packet.group_segment_size > host.lds_bytes() {
-        let (asked, limit) = (packet.group_segment_size, host.lds_bytes());
-        let why = format!("dispatch with {asked} bytes of LDS; a group can have {limit}");
-        return Err(Halt::refused(inactive::INVALID_GROUP_MEMORY, why));
+fn check_group_memory(packet: &KernelDispatch, host: &dyn Host) -> Outcome<()> {
+    let (asked, limit) = (packet.group_segment_size, host.lds_bytes());
+    if asked <= limit {
+        return Ok(());
     }
-    if packet.private_segment_size > MAX_PRIVATE_BYTES {
-        let why = format!(
-            "dispatch with {} bytes of scratch per work-item; the device can address \
-             {MAX_PRIVATE_BYTES}",
-            packet.private_segment_size
-        );
-        return Err(Halt::refused(inactive::INSUFFICIENT_SCRATCH_WAVE64, why));
+    let why = format!("dispatch with {asked} bytes of LDS; a group can have {limit}");
+    Err(Halt::refused(inactive::INVALID_GROUP_MEMORY, why))
+}
+
+fn check_scratch(packet: &KernelDispatch, descriptor: &[u8; 64]) -> Outcome<()> {
+    let (asked, limit) = (packet.private_segment_size, MAX_PRIVATE_BYTES);
+    if asked <= limit {
+        return Ok(());
     }
-    Ok(())
+    let properties = KernelDescriptor::parse(descriptor).kernel_code_properties;
+    let bits = if properties & property::ENABLE_WAVEFRONT_SIZE32 == 0 {
+        inactive::INSUFFICIENT_SCRATCH_WAVE64
+    } else {
+        inactive::INSUFFICIENT_SCRATCH_WAVE32
+    };
+    let why = format!("dispatch with {asked} bytes of scratch per work-item; {limit} can be had");
+    Err(Halt::refused(bits, why))
 }
 
 fn fetch_descriptor(guest: &Guest, kernel_object: u64) -> Outcome<[u8; 64]> {

@@ -104,7 +104,8 @@ fn fault_of(halt: &Halt) -> Option<&AccessFault> {
     }
 }
 
-fn kernel_text(host: &dyn Host, kernel_object: u64) -> String {
+/// The name of the kernel behind a kernel object, or the object's address.
+pub fn kernel_text(host: &dyn Host, kernel_object: u64) -> String {
     match kernel_at(host.debug_map(), kernel_object) {
         Some(Kernel { name, .. }) => name,
         None => format!("object {kernel_object:#x}"),

@@ -131,7 +131,10 @@ impl Worker {
     }
 
     fn idle(&mut self, ticket: Ticket) {
-        self.rest.waiting = None;
+        if self.rest.waiting.is_some() {
+            self.rest = Rest::default();
+            self.control.set_busy(true);
+        }
         if self.spin() {
             return;
         }
