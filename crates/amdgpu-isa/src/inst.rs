@@ -183,6 +183,12 @@ pub struct Mods {
     pub format: u8,
     /// Other MIMG bits: 0 UNORM, 1 DA, 2 R128, 3 LWE, 4 A16, 5 D16; gfx10 DIM in bits 10:8.
     pub image: u16,
+    /// MFMA: control broadcast size of source 0.
+    pub cbsz: u8,
+    /// MFMA: block of source 0 that is broadcast.
+    pub abid: u8,
+    /// MFMA: lane-group pattern of source 1.
+    pub blgp: u8,
 }
 
 /// One decoded instruction.

@@ -5,8 +5,16 @@
 
 #![forbid(unsafe_code)]
 
+pub mod decode;
 pub mod inst;
+#[rustfmt::skip]
 pub mod op;
+pub mod signature;
+pub mod tablegen;
+mod tables;
 
+pub use decode::{DecodeError, decode};
 pub use inst::{Dpp, Encoding, Inst, Mods, Operand, Sdwa, Special, Target, scalar};
 pub use op::Op;
+pub use signature::{Kind, OperandType, Signature};
+pub use tables::{operand_dwords, signature};

@@ -1,6 +1,7 @@
 //! The operations of all targets, in alphabetical order of LLVM's mnemonics.
 //!
-//! Generated from `src/tables/*.txt`: run `cargo run -p amdgpu-isa --example generate`.
+//! Generated from `src/tables/*.txt`; regenerate with
+//! `cargo run -p amdgpu-isa --example generate`.
 
 /// An operation; the variant is LLVM's mnemonic in capitals without encoding suffix.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]

@@ -1,0 +1,236 @@
+//! DS, FLAT, GLOBAL, SCRATCH, MUBUF and MTBUF.
+
+use super::operand::{Cursor, byte, field, signed};
+use super::{DecodeError, Result, blank, find};
+use crate::inst::{Encoding, Inst, Operand, scalar};
+use crate::op::Op;
+use crate::signature::OperandType;
+use crate::tables::{Row, Tables};
+
+pub(super) fn ds(cursor: &mut Cursor<'_>) -> Result<Inst> {
+    let bits = cursor.wide()?;
+    let tables = Tables::of(cursor.target);
+    let gds = if cursor.gfx10() { 17 } else { 16 };
+    let row = find(cursor, tables.ds, field(bits, gds + 8, gds + 1), bits)?;
+    let mut inst = blank(row, Encoding::Ds);
+    let acc = row.uses(25) && !cursor.gfx10() && field(bits, 25, 25) != 0;
+    let signature = row.signature();
+    let data = |ty: OperandType, low: u32| vector(cursor, row, ty, field(bits, low + 7, low), acc);
+    inst.dst = data(signature.dst, 56)?;
+    inst.src[0] = vector(
+        cursor,
+        row,
+        signature.src[0],
+        field(bits, 39, 32),
+        acc && is_gws(row.op),
+    )?;
+    inst.src[1] = data(signature.src[1], 40)?;
+    inst.src[2] = data(signature.src[2], 48)?;
+    inst.imm = field(bits, 15, 0).cast_signed();
+    inst.mods.gds = row.uses(gds) && field(bits, gds, gds) != 0;
+    if needs_gds(row.op) && !inst.mods.gds {
+        return Err(DecodeError::ReservedBits { op: row.op });
+    }
+    inst.size_bytes = cursor.size_bytes();
+    Ok(inst)
+}
+
+/// Global-wave-sync operations: their one register is data.
+fn is_gws(op: Op) -> bool {
+    op.name().starts_with("ds_gws_")
+}
+
+/// Operations that exist on GDS only.
+fn needs_gds(op: Op) -> bool {
+    is_gws(op) || op == Op::DS_ORDERED_COUNT
+}
+
+fn vector(
+    cursor: &Cursor<'_>,
+    row: &Row,
+    ty: OperandType,
+    number: u32,
+    acc: bool,
+) -> Result<Operand> {
+    if !ty.exists() {
+        return Ok(Operand::None);
+    }
+    cursor.vgpr_or_agpr(row.op, number, ty, acc)
+}
+
+pub(super) fn flat(cursor: &mut Cursor<'_>) -> Result<Inst> {
+    let bits = cursor.wide()?;
+    let tables = Tables::of(cursor.target);
+    let (index, encoding) = match field(bits, 15, 14) {
+        0 => (tables.flat, Encoding::Flat),
+        1 => (tables.scratch, Encoding::Scratch),
+        2 => (tables.global, Encoding::Global),
+        _ => return Err(cursor.unknown()),
+    };
+    let row = find(cursor, index, field(bits, 24, 18), bits)?;
+    let mut inst = blank(row, encoding);
+    inst.imm = flat_offset(cursor, encoding, bits);
+    inst.mods.glc = field(bits, 16, 16) != 0;
+    inst.mods.slc = field(bits, 17, 17) != 0;
+    inst.mods.dlc = cursor.gfx10() && field(bits, 12, 12) != 0;
+    inst.mods.scc = !cursor.gfx10() && field(bits, 25, 25) != 0;
+    inst.mods.lds = field(bits, 13, 13) != 0;
+    flat_address(cursor, row, &mut inst, bits)?;
+    flat_data(cursor, row, &mut inst, bits)?;
+    inst.size_bytes = cursor.size_bytes();
+    Ok(inst)
+}
+
+/// gfx9: 13 bits, of which FLAT ignores the sign; gfx10: 12 bits, FLAT's unsigned 11.
+fn flat_offset(cursor: &Cursor<'_>, encoding: Encoding, bits: u64) -> i32 {
+    let width = if cursor.gfx10() { 12 } else { 13 };
+    let raw = field(bits, width - 1, 0);
+    if encoding == Encoding::Flat {
+        raw.cast_signed()
+    } else {
+        signed(raw, width)
+    }
+}
+
+/// SADDR's "off" values: 0x7f on gfx9 and for gfx10 scratch without any register, else NULL.
+fn flat_address(cursor: &Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) -> Result<()> {
+    let signature = row.signature();
+    let saddr = field(bits, 54, 48);
+    let vaddr = field(bits, 39, 32);
+    if inst.encoding == Encoding::Flat {
+        inst.src[0] = vector(cursor, row, signature.src[0], vaddr, false)?;
+        return Ok(());
+    }
+    let off = if cursor.gfx10() {
+        u32::from(scalar::NULL)
+    } else {
+        0x7f
+    };
+    let scratch = inst.encoding == Encoding::Scratch;
+    if saddr == off {
+        inst.src[0] = vector(cursor, row, signature.src[0], vaddr, false)?;
+    } else if scratch && cursor.gfx10() && saddr == 0x7f {
+        // gfx10.3: neither register, the immediate alone.
+    } else {
+        let ty = signature.src[2];
+        inst.src[2] = cursor.scalar_register(row.op, saddr, ty.dwords())?;
+        if !scratch {
+            // With a base the VGPR is a 32-bit offset.
+            let ty = if signature.src[0].exists() {
+                OperandType::B32
+            } else {
+                OperandType::NONE
+            };
+            inst.src[0] = vector(cursor, row, ty, vaddr, false)?;
+        }
+    }
+    Ok(())
+}
+
+fn flat_data(cursor: &Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) -> Result<()> {
+    let signature = row.signature();
+    let acc = !cursor.gfx10() && field(bits, 55, 55) != 0;
+    inst.src[1] = vector(cursor, row, signature.src[1], field(bits, 47, 40), acc)?;
+    let returns = !signature.src[1].exists() || inst.mods.glc;
+    if returns && !inst.mods.lds {
+        inst.dst = vector(cursor, row, signature.dst, field(bits, 63, 56), acc)?;
+    }
+    Ok(())
+}
+
+pub(super) fn mubuf(cursor: &mut Cursor<'_>) -> Result<Inst> {
+    let bits = cursor.wide()?;
+    let tables = Tables::of(cursor.target);
+    let opcode = if cursor.gfx10() {
+        field(bits, 24, 18) | field(bits, 25, 25) << 7
+    } else {
+        field(bits, 24, 18)
+    };
+    let row = find(cursor, tables.mubuf, opcode, bits)?;
+    let mut inst = blank(row, Encoding::Mubuf);
+    if row.signature().src[3].exists() {
+        mubuf_modifiers(cursor, row, &mut inst, bits);
+        buffer(cursor, row, &mut inst, bits)?;
+    }
+    inst.size_bytes = cursor.size_bytes();
+    Ok(inst)
+}
+
+fn mubuf_modifiers(cursor: &Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) {
+    let flag = |bit: u32| row.uses(bit) && field(bits, bit, bit) != 0;
+    inst.mods.lds = flag(16);
+    if cursor.gfx10() {
+        inst.mods.dlc = flag(15);
+        inst.mods.slc = flag(54);
+        inst.mods.tfe = flag(55);
+    } else {
+        inst.mods.scc = flag(15);
+        inst.mods.slc = flag(17);
+    }
+}
+
+pub(super) fn mtbuf(cursor: &mut Cursor<'_>) -> Result<Inst> {
+    let bits = cursor.wide()?;
+    let tables = Tables::of(cursor.target);
+    let opcode = if cursor.gfx10() {
+        field(bits, 18, 16) | field(bits, 53, 53) << 3
+    } else {
+        field(bits, 18, 15)
+    };
+    let row = find(cursor, tables.mtbuf, opcode, bits)?;
+    let mut inst = blank(row, Encoding::Mtbuf);
+    let flag = |bit: u32| row.uses(bit) && field(bits, bit, bit) != 0;
+    inst.mods.slc = flag(54);
+    if cursor.gfx10() {
+        inst.mods.dlc = flag(15);
+        inst.mods.tfe = flag(55);
+    } else {
+        inst.mods.scc = flag(53);
+    }
+    inst.mods.format = byte(field(bits, 25, 19));
+    buffer(cursor, row, &mut inst, bits)?;
+    inst.size_bytes = cursor.size_bytes();
+    Ok(inst)
+}
+
+fn buffer(cursor: &mut Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) -> Result<()> {
+    let signature = row.signature();
+    inst.imm = field(bits, 11, 0).cast_signed();
+    inst.mods.offen = field(bits, 12, 12) != 0;
+    inst.mods.idxen = field(bits, 13, 13) != 0;
+    inst.mods.glc = field(bits, 14, 14) != 0;
+    let address = match (inst.mods.offen, inst.mods.idxen) {
+        (false, false) => OperandType::NONE,
+        (true, true) => OperandType {
+            bits: 64,
+            ..OperandType::B32
+        },
+        _ => OperandType::B32,
+    };
+    inst.src[0] = vector(cursor, row, address, field(bits, 39, 32), false)?;
+    let acc = !cursor.gfx10() && field(bits, 55, 55) != 0;
+    let code = field(bits, 47, 40);
+    if !inst.mods.lds {
+        inst.src[1] = vector(cursor, row, signature.src[1], code, acc)?;
+        if !signature.src[1].exists() || inst.mods.glc {
+            let ty = with_status(signature.dst, inst.mods.tfe);
+            inst.dst = vector(cursor, row, ty, code, acc)?;
+        }
+    }
+    inst.src[2] = cursor.scalar_register(row.op, field(bits, 52, 48) << 2, 4)?;
+    inst.src[3] = cursor.scalar(row.op, field(bits, 63, 56), 1)?;
+    Ok(())
+}
+
+/// TFE appends a status dword to the destination.
+pub(crate) const fn with_status(ty: OperandType, tfe: bool) -> OperandType {
+    if tfe && ty.exists() {
+        OperandType {
+            bits: 32,
+            count: ty.dwords() + 1,
+            ..ty
+        }
+    } else {
+        ty
+    }
+}
