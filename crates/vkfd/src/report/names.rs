@@ -182,6 +182,94 @@ mod tests {
         assert_eq!(decode_percent("/a%20b").as_deref(), Some("/a b"));
     }
 
+    /// A little-endian ELF64 with one dynamic symbol table: `f` at 0x1100 and `f.kd` at 0x40.
+    fn code_object() -> Vec<u8> {
+        const STRINGS: &[u8; 8] = b"\0f.kd\0f\0";
+        let symbol = |name: u32, value: u64| {
+            let mut bytes = name.to_le_bytes().to_vec();
+            bytes.extend([0x12, 0, 1, 0]);
+            bytes.extend([value, 64].iter().flat_map(|word| word.to_le_bytes()));
+            bytes
+        };
+        let section = |kind: u32, offset: u64, size: u64, link: u32, entry: u64| {
+            let mut bytes = [0, kind]
+                .iter()
+                .flat_map(|word| word.to_le_bytes())
+                .collect::<Vec<u8>>();
+            bytes.extend(
+                [0, 0, offset, size]
+                    .iter()
+                    .flat_map(|word: &u64| word.to_le_bytes()),
+            );
+            bytes.extend([link, 1].iter().flat_map(|word| word.to_le_bytes()));
+            bytes.extend([8, entry].iter().flat_map(|word| word.to_le_bytes()));
+            bytes
+        };
+        let symbols = [vec![0; 24], symbol(1, 0x40), symbol(6, 0x1100)].concat();
+        let (strings_at, symbols_at) = (64, 72);
+        let sections_at = symbols_at + symbols.len() as u64;
+        let mut elf = b"\x7fELF\x02\x01\x01\x40\x02".to_vec();
+        elf.resize(16, 0);
+        elf.extend([3, 0, 224, 0, 1, 0, 0, 0]);
+        elf.extend(
+            [0, 0, sections_at]
+                .iter()
+                .flat_map(|word: &u64| word.to_le_bytes()),
+        );
+        elf.extend([0, 0, 0, 0, 64, 0, 56, 0, 0, 0, 64, 0, 3, 0, 2, 0]);
+        elf.extend(STRINGS);
+        elf.extend(&symbols);
+        elf.extend(section(0, 0, 0, 0, 0));
+        elf.extend(section(11, symbols_at, symbols.len() as u64, 2, 24));
+        elf.extend(section(3, strings_at, STRINGS.len() as u64, 0, 0));
+        elf
+    }
+
+    /// Looks a descriptor up in a list of one object with this URI, loaded at `delta`.
+    fn look_up(uri: &str, delta: u64, kernel_object: u64) -> Option<Kernel> {
+        let name = std::ffi::CString::new(uri).unwrap();
+        let map = [delta, name.as_ptr() as u64, 0, 0];
+        let r_debug = [0, map.as_ptr() as u64];
+        kernel_at(r_debug.as_ptr() as u64, kernel_object)
+    }
+
+    #[test]
+    fn kernels_are_found_in_code_objects_in_memory_and_in_files() {
+        let elf = code_object();
+        let (pid, at, size) = (std::process::id(), elf.as_ptr() as u64, elf.len());
+        let in_memory = format!("memory://{pid}#offset={at:#x}&size={size}");
+        let path = std::env::temp_dir().join(format!("vkfd names {pid}"));
+        std::fs::write(&path, [vec![0; 100], elf.clone()].concat()).unwrap();
+        let escaped = path.to_str().unwrap().replace(' ', "%20");
+        let in_file = format!("file://{escaped}#offset=100&size={size:#x}");
+        for uri in [in_memory, in_file] {
+            let kernel = look_up(&uri, 0x7000_0000, 0x7000_0040).unwrap();
+            assert_eq!(
+                (kernel.name.as_str(), kernel.entry),
+                ("f", Some(0x7000_1100))
+            );
+            assert_eq!(
+                look_up(&uri, 0x7000_0000, 0x7000_1100),
+                None,
+                "no descriptor"
+            );
+        }
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn objects_that_are_gone_or_foreign_give_no_name() {
+        let pid = std::process::id();
+        for uri in [
+            format!("memory://{pid}#offset=0x8&size=0x100"),
+            format!("memory://{}#offset=0x1000&size=0x100", pid + 1),
+            "file:///nonexistent#offset=0&size=1".to_owned(),
+            "nonsense".to_owned(),
+        ] {
+            assert_eq!(look_up(&uri, 0, 0x40), None, "{uri}");
+        }
+    }
+
     #[test]
     fn wild_lists_give_no_name() {
         assert_eq!(kernel_at(8, 0x1000), None);
