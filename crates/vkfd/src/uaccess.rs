@@ -95,22 +95,6 @@ pub(crate) fn get_array<T: Wire>(address: u64, count: usize) -> Result<Vec<T>, E
         .collect())
 }
 
-/// True if `bytes` bytes at `address` can be read by this process now.
-pub(crate) fn readable(address: u64, bytes: u64) -> bool {
-    let mut probe = [0u8];
-    let mut at = address;
-    let Some(end) = address.checked_add(bytes) else {
-        return false;
-    };
-    while at < end {
-        if read(at, &mut probe).is_err() {
-            return false;
-        }
-        at = (at | 0xfff).saturating_add(1);
-    }
-    true
-}
-
 fn iovec(base: usize, length: usize) -> libc::iovec {
     libc::iovec {
         iov_base: std::ptr::with_exposed_provenance_mut(base),
