@@ -9,6 +9,9 @@ use crate::cp::Halt;
 use crate::guest::{Guest, GuestError};
 use crate::scheduler::Host;
 
+/// Bytes of the longest instruction (MIMG with NSA dwords on gfx10).
+const MAX_INSTRUCTION_BYTES: usize = 20;
+
 /// What a report is about.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Subject {
@@ -135,12 +138,23 @@ fn wave(text: &mut String, guest: &Guest, subject: &Subject, at: &WaveLocation) 
     );
 }
 
-/// The instruction's text, or its bytes if there is none.
+/// The instruction's mnemonic and bytes.
 fn instruction(guest: &Guest, pc: u64) -> String {
-    let mut bytes = [0; 8];
-    match guest.read(pc, &mut bytes) {
-        Ok(()) => hex(&bytes),
-        Err(_) => "not readable".to_owned(),
+    let mut bytes = [0; MAX_INSTRUCTION_BYTES];
+    // Near the end of a mapping fewer bytes can be read.
+    let readable = (4..=MAX_INSTRUCTION_BYTES).rev().step_by(4);
+    let Some(count) = readable
+        .into_iter()
+        .find(|&n| guest.read(pc, &mut bytes[..n]).is_ok())
+    else {
+        return "not readable".to_owned();
+    };
+    match amdgpu_isa::decode(guest.host().target(), &bytes[..count]) {
+        Ok(inst) => {
+            let own = &bytes[..count.min(inst.size_bytes.into())];
+            format!("{} ({})", inst.op.name(), hex(own))
+        }
+        Err(_) => hex(&bytes[..count.min(8)]),
     }
 }
 
