@@ -211,11 +211,8 @@ impl Guest {
     /// # Errors
     /// The fault of the first byte that may not be accessed.
     pub fn transfer(&self, src: u64, dst: u64, bytes: u64, backwards: bool) -> Result<u64> {
-        let (src_at, dst_at) = if backwards {
-            (src + bytes - 1, dst + bytes - 1)
-        } else {
-            (src, dst)
-        };
+        let first = if backwards { bytes - 1 } else { 0 };
+        let (src_at, dst_at) = (src.wrapping_add(first), dst.wrapping_add(first));
         let from = self.sided(src_at, Access::Read, backwards)?;
         let to = self.sided(dst_at, Access::Write, backwards)?;
         let count = bytes.min(from.bytes).min(to.bytes);

@@ -89,8 +89,10 @@ impl AqlQueue {
     }
 
     fn slot(&self) -> u64 {
-        let packets = u64::from(self.desc.ring_bytes) / PACKET_BYTES as u64;
-        self.desc.ring_va + self.head % packets * PACKET_BYTES as u64
+        let packets = (u64::from(self.desc.ring_bytes) / PACKET_BYTES as u64).max(1);
+        self.desc
+            .ring_va
+            .wrapping_add(self.head % packets * PACKET_BYTES as u64)
     }
 
     fn fetch(&self) -> Outcome<Packet> {

@@ -136,9 +136,10 @@ fn fetch_descriptor(guest: &Guest, kernel_object: u64) -> Outcome<[u8; 64]> {
 /// What kernels read about scratch; a queue block that cannot be read gives zeros, since clients
 /// that run no code on scratch need not have one.
 fn scratch(guest: &Guest, queue_va: u64) -> Scratch {
-    let descriptor = queue_va + offset_of!(AmdQueue, scratch_resource_descriptor) as u64;
-    let location = queue_va + offset_of!(AmdQueue, scratch_backing_memory_location) as u64;
-    let dword = |i: u64| guest.load_u32(descriptor + 4 * i).unwrap_or(0);
+    let at = |offset: usize| queue_va.wrapping_add(offset as u64);
+    let descriptor = at(offset_of!(AmdQueue, scratch_resource_descriptor));
+    let location = at(offset_of!(AmdQueue, scratch_backing_memory_location));
+    let dword = |i: u64| guest.load_u32(descriptor.wrapping_add(4 * i)).unwrap_or(0);
     Scratch {
         resource_descriptor: [dword(0), dword(1), dword(2), dword(3)],
         backing_location: guest.load_u64(location).unwrap_or(0),

@@ -138,13 +138,13 @@ impl Ring {
     }
 
     fn read_wrapping(&self, guest: &Guest, buffer: &mut [u8]) -> Result<()> {
-        let ring = u64::from(self.desc.ring_bytes);
+        let ring = u64::from(self.desc.ring_bytes).max(DWORD);
         let at = self.position % ring;
         let first = usize::try_from(ring - at)
             .unwrap_or(usize::MAX)
             .min(buffer.len());
         let (head, tail) = buffer.split_at_mut(first);
-        guest.read(self.desc.ring_va + at, head)?;
+        guest.read(self.desc.ring_va.wrapping_add(at), head)?;
         Ok(guest.read(self.desc.ring_va, tail)?)
     }
 }

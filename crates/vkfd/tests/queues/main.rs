@@ -8,6 +8,7 @@ mod barriers;
 mod dispatch;
 mod errors;
 mod gpu;
+mod hostile;
 mod ring;
 mod scheduling;
 mod sdma;
