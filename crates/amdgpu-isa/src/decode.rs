@@ -46,6 +46,10 @@ pub enum DecodeError {
     },
 }
 
+pub(crate) use memory::with_status;
+pub(crate) use scalar::is_probe;
+pub(crate) use vector::is_cmpx;
+
 type Result<T> = core::result::Result<T, DecodeError>;
 
 /// Decodes the instruction at the start of `bytes`.

@@ -9,6 +9,7 @@ pub mod decode;
 pub mod inst;
 #[rustfmt::skip]
 pub mod op;
+pub mod print;
 pub mod signature;
 pub mod tablegen;
 mod tables;
@@ -16,5 +17,6 @@ mod tables;
 pub use decode::{DecodeError, decode};
 pub use inst::{Dpp, Encoding, Inst, Mods, Operand, Sdwa, Special, Target, scalar};
 pub use op::Op;
+pub use print::Disassembly;
 pub use signature::{Kind, OperandType, Signature};
 pub use tables::{operand_dwords, signature};

@@ -2,12 +2,13 @@
 //!
 //! Format of a table, one opcode per line, fields separated by blanks:
 //!
-//! `encoding opcode mnemonic dst sdst src0 src1 src2 src3 used zero [sdwa=used/zero] [dpp=used/zero] [dpp8]`
+//! `encoding opcode mnemonic dst sdst src0 src1 src2 src3 used zero [sdwa=used/zero] [dpp=used/zero] [dpp8] [suffix]`
 //!
 //! - Operands: `-` or element kind and bits (`b32`, `f16`, `u24` …), `m` for a lane mask, then
 //!   `xN` for N elements, then a class: `:v` VGPR, `:s` scalar, `:a` AGPR, `:k` mandatory literal.
 //! - `used`: mask over the instruction's bits (64, little endian) of the modifier fields that mean
 //!   something; `zero`: bits that must be zero. All other bits are ignored.
+//! - `suffix`: LLVM appends `_e32` or `_e64` to the mnemonic.
 //! - `sdwa`, `dpp`, `dpp8`: the forms with an extra dword that exist, and the same masks for that dword.
 
 use std::collections::BTreeMap;
@@ -39,12 +40,12 @@ pub fn generate(input: Input<'_>) -> Vec<(&'static str, String)> {
     let gfx9 = rows(input.gfx9);
     let gfx10 = rows(input.gfx10);
     let mut signatures = Signatures::default();
-    let gfx9_text = target_table("gfx9.txt", &gfx9, &mut signatures);
-    let gfx10_text = target_table("gfx10.txt", &gfx10, &mut signatures);
     let mut names: Vec<&str> = gfx9.iter().chain(&gfx10).map(|row| row.name).collect();
     names.extend(lines(input.undecoded));
     names.sort_unstable();
     names.dedup();
+    let gfx9_text = target_table("gfx9.txt", &gfx9, &names, &mut signatures);
+    let gfx10_text = target_table("gfx10.txt", &gfx10, &names, &mut signatures);
     let by_op = op_signatures(&names, gfx9.iter().chain(&gfx10), &mut signatures);
     vec![
         ("op.rs", op_file(&names)),
@@ -189,11 +190,18 @@ fn table_of(encoding: &str) -> &str {
     }
 }
 
-fn target_table(source: &str, rows: &[Line<'_>], signatures: &mut Signatures) -> String {
+fn target_table(
+    source: &str,
+    rows: &[Line<'_>],
+    names: &[&str],
+    signatures: &mut Signatures,
+) -> String {
     let mut out = format!(
         "{HEADER}//! This file: `{source}`.\n\nuse super::{{Layout, Row, Tables}};\nuse crate::op::Op;\n\n"
     );
-    out.push_str("pub(super) static TABLES: Tables = Tables {\n    rows: &ROWS,\n");
+    out.push_str(
+        "pub(super) static TABLES: Tables = Tables {\n    rows: &ROWS,\n    suffixes: &SUFFIXES,\n",
+    );
     for (encoding, size) in ENCODINGS {
         let mut index = vec![0; *size];
         for (position, row) in rows.iter().enumerate() {
@@ -211,8 +219,19 @@ fn target_table(source: &str, rows: &[Line<'_>], signatures: &mut Signatures) ->
     for row in rows {
         let _ = writeln!(out, "    {},", row_text(row, signatures));
     }
+    out.push_str("];\n\n");
+    let _ = writeln!(out, "static SUFFIXES: [bool; {}] = [", names.len());
+    for name in names {
+        let _ = writeln!(out, "    {},", has_suffix(rows, name));
+    }
     out.push_str("];\n");
     out
+}
+
+/// True if one of an operation's encodings has a suffix; then all have.
+fn has_suffix(rows: &[Line<'_>], name: &str) -> bool {
+    rows.iter()
+        .any(|row| row.name == name && row.extra.contains(&"suffix"))
 }
 
 fn row_text(row: &Line<'_>, signatures: &mut Signatures) -> String {

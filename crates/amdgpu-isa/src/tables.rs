@@ -35,6 +35,11 @@ pub fn operand_dwords(target: Target, op: Op) -> (u8, [u8; 4]) {
     (size(signature.dst), signature.src.map(size))
 }
 
+/// True if LLVM marks the forms of a mnemonic with `_e32` and `_e64`.
+pub(crate) fn suffix(target: Target, op: Op) -> bool {
+    Tables::of(target).suffixes[op as usize]
+}
+
 /// Variants of an encoding that share its opcode space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Layout {
@@ -72,6 +77,7 @@ impl Row {
 /// Opcode to row number plus one (0: no such opcode), per encoding.
 pub(crate) struct Tables {
     rows: &'static [Row],
+    suffixes: &'static [bool],
     pub(crate) sop2: &'static [u16],
     pub(crate) sop1: &'static [u16],
     pub(crate) sopc: &'static [u16],

@@ -1,0 +1,314 @@
+//! Named values of immediate fields.
+
+use crate::inst::Target;
+
+/// Name of a hardware register of `s_getreg` and `s_setreg`.
+pub(super) const fn hwreg(target: Target, id: u32) -> Option<&'static str> {
+    let gfx10 = matches!(target, Target::Gfx1030);
+    Some(match id {
+        1 => "HW_REG_MODE",
+        2 => "HW_REG_STATUS",
+        3 => "HW_REG_TRAPSTS",
+        4 if !gfx10 => "HW_REG_HW_ID",
+        5 => "HW_REG_GPR_ALLOC",
+        6 => "HW_REG_LDS_ALLOC",
+        7 => "HW_REG_IB_STS",
+        15 => "HW_REG_SH_MEM_BASES",
+        16 => "HW_REG_TBA_LO",
+        17 => "HW_REG_TBA_HI",
+        18 => "HW_REG_TMA_LO",
+        19 => "HW_REG_TMA_HI",
+        20 if gfx10 => "HW_REG_FLAT_SCR_LO",
+        21 if gfx10 => "HW_REG_FLAT_SCR_HI",
+        23 if gfx10 => "HW_REG_HW_ID1",
+        24 if gfx10 => "HW_REG_HW_ID2",
+        25 if gfx10 => "HW_REG_POPS_PACKER",
+        29 if gfx10 => "HW_REG_SHADER_CYCLES",
+        _ => return None,
+    })
+}
+
+/// The operand of `s_sendmsg`.
+pub(super) fn message(target: Target, value: u32) -> String {
+    let (id, operation, stream) = (value & 15, value >> 4 & 7, value >> 8 & 3);
+    if let Some(name) = simple_message(target, id)
+        && operation == 0
+        && stream == 0
+    {
+        return format!("sendmsg({name})");
+    }
+    if let Some(text) = geometry_message(id, operation, stream) {
+        return text;
+    }
+    if let (15, Some(name), 0) = (id, system_operation(operation), stream) {
+        return format!("sendmsg(MSG_SYSMSG, {name})");
+    }
+    if id | operation << 4 | stream << 8 == value {
+        return format!("sendmsg({id}, {operation}, {stream})");
+    }
+    value.to_string()
+}
+
+const fn simple_message(target: Target, id: u32) -> Option<&'static str> {
+    Some(match id {
+        1 => "MSG_INTERRUPT",
+        4 => "MSG_SAVEWAVE",
+        5 => "MSG_STALL_WAVE_GEN",
+        6 => "MSG_HALT_WAVES",
+        7 => "MSG_ORDERED_PS_DONE",
+        8 => "MSG_EARLY_PRIM_DEALLOC",
+        9 => "MSG_GS_ALLOC_REQ",
+        10 => "MSG_GET_DOORBELL",
+        11 if matches!(target, Target::Gfx1030) => "MSG_GET_DDID",
+        _ => return None,
+    })
+}
+
+fn geometry_message(id: u32, operation: u32, stream: u32) -> Option<String> {
+    let name = match id {
+        2 => "MSG_GS",
+        3 => "MSG_GS_DONE",
+        _ => return None,
+    };
+    let operation = match operation {
+        0 if id == 3 && stream == 0 => return Some(format!("sendmsg({name}, GS_OP_NOP)")),
+        1 => "GS_OP_CUT",
+        2 => "GS_OP_EMIT",
+        3 => "GS_OP_EMIT_CUT",
+        _ => return None,
+    };
+    Some(format!("sendmsg({name}, {operation}, {stream})"))
+}
+
+const fn system_operation(operation: u32) -> Option<&'static str> {
+    Some(match operation {
+        1 => "SYSMSG_OP_ECC_ERR_INTERRUPT",
+        2 => "SYSMSG_OP_REG_RD",
+        4 => "SYSMSG_OP_TTRACE_PC",
+        _ => return None,
+    })
+}
+
+/// The counters of `s_waitcnt`; those at their maximum are left out unless all are.
+pub(super) fn wait_counts(target: Target, value: u32) -> String {
+    let memory = value & 15 | value >> 10 & 0x30;
+    let export = value >> 4 & 7;
+    let (scalar, scalar_max) = match target {
+        Target::Gfx90a => (value >> 8 & 15, 15),
+        Target::Gfx1030 => (value >> 8 & 63, 63),
+    };
+    let counters = [
+        ("vmcnt", memory, 63),
+        ("expcnt", export, 7),
+        ("lgkmcnt", scalar, scalar_max),
+    ];
+    let all = counters.iter().all(|&(_, count, max)| count == max);
+    let shown: Vec<String> = counters
+        .iter()
+        .filter(|&&(_, count, max)| all || count != max)
+        .map(|(name, count, _)| format!("{name}({count})"))
+        .collect();
+    shown.join(" ")
+}
+
+/// The fields of `s_waitcnt_depctr`, or the plain number if other bits are set.
+pub(super) fn dependency_counts(value: u32) -> String {
+    const FIELDS: [(&str, u32, u32); 7] = [
+        ("depctr_hold_cnt", 7, 1),
+        ("depctr_sa_sdst", 0, 1),
+        ("depctr_va_vdst", 12, 15),
+        ("depctr_va_sdst", 9, 7),
+        ("depctr_va_ssrc", 8, 1),
+        ("depctr_va_vcc", 1, 1),
+        ("depctr_vm_vsrc", 2, 7),
+    ];
+    let known = FIELDS
+        .iter()
+        .fold(0, |bits, (_, low, max)| bits | max << low);
+    if value & !known != 0 {
+        return format!("{value:#x}");
+    }
+    let all = value == known;
+    let shown: Vec<String> = FIELDS
+        .iter()
+        .map(|&(name, low, max)| (name, value >> low & max, max))
+        .filter(|&(_, count, max)| all || count != max)
+        .map(|(name, count, _)| format!("{name}({count})"))
+        .collect();
+    shown.join(" ")
+}
+
+/// The operand of `s_set_gpr_idx_on` and `s_set_gpr_idx_mode`.
+pub(super) fn gpr_index(value: u32) -> String {
+    if value > 15 {
+        return format!("{value:#x}");
+    }
+    let names = ["SRC0", "SRC1", "SRC2", "DST"];
+    let shown: Vec<&str> = names
+        .iter()
+        .enumerate()
+        .filter(|(bit, _)| value >> bit & 1 != 0)
+        .map(|(_, name)| *name)
+        .collect();
+    format!("gpr_idx({})", shown.join(","))
+}
+
+/// The offset of `ds_swizzle_b32`.
+pub(super) fn swizzle(value: u32) -> String {
+    if value & 0xff00 == 0x8000 {
+        let lane = |index: u32| value >> (2 * index) & 3;
+        return format!(
+            "swizzle(QUAD_PERM,{},{},{},{})",
+            lane(0),
+            lane(1),
+            lane(2),
+            lane(3)
+        );
+    }
+    if value & 0x8000 != 0 {
+        return value.to_string();
+    }
+    let (and, or, xor) = (value & 31, value >> 5 & 31, value >> 10 & 31);
+    if and == 31 && or == 0 && xor.is_power_of_two() {
+        return format!("swizzle(SWAP,{xor})");
+    }
+    if and == 31 && or == 0 && xor > 0 && (xor + 1).is_power_of_two() {
+        return format!("swizzle(REVERSE,{})", xor + 1);
+    }
+    let group = 32 - and;
+    if group > 1 && group.is_power_of_two() && or < group && xor == 0 {
+        return format!("swizzle(BROADCAST,{group},{or})");
+    }
+    format!("swizzle(BITMASK_PERM,\"{}\")", lane_mask(and, or, xor))
+}
+
+/// Per lane-number bit: constant, preserved or inverted.
+fn lane_mask(and: u32, or: u32, xor: u32) -> String {
+    let low = or ^ xor;
+    let high = (and | or) ^ xor;
+    (0..5)
+        .rev()
+        .map(|bit| match (low >> bit & 1, high >> bit & 1) {
+            (0, 0) => '0',
+            (1, 1) => '1',
+            (0, _) => 'p',
+            _ => 'i',
+        })
+        .collect()
+}
+
+/// DPP_CTRL.
+pub(super) fn dpp_control(target: Target, ctrl: u16) -> String {
+    let amount = ctrl & 15;
+    match ctrl {
+        0..=0xff => {
+            let lane = |index: u16| ctrl >> (2 * index) & 3;
+            format!(
+                "quad_perm:[{},{},{},{}]",
+                lane(0),
+                lane(1),
+                lane(2),
+                lane(3)
+            )
+        }
+        0x101..=0x10f => format!("row_shl:{amount}"),
+        0x111..=0x11f => format!("row_shr:{amount}"),
+        0x121..=0x12f => format!("row_ror:{amount}"),
+        0x130 => "wave_shl:1".to_owned(),
+        0x134 => "wave_rol:1".to_owned(),
+        0x138 => "wave_shr:1".to_owned(),
+        0x13c => "wave_ror:1".to_owned(),
+        0x140 => "row_mirror".to_owned(),
+        0x141 => "row_half_mirror".to_owned(),
+        0x142 => "row_bcast:15".to_owned(),
+        0x143 => "row_bcast:31".to_owned(),
+        0x150..=0x15f if matches!(target, Target::Gfx90a) => format!("row_newbcast:{amount}"),
+        0x150..=0x15f => format!("row_share:{amount}"),
+        _ => format!("row_xmask:{amount}"),
+    }
+}
+
+/// The format of a typed buffer access; the default is not printed.
+pub(super) fn buffer_format(target: Target, value: u8) -> Option<String> {
+    match target {
+        Target::Gfx90a => split_format(value),
+        Target::Gfx1030 => unified_format(value),
+    }
+}
+
+/// gfx9: data format in bits 3:0, number format in bits 6:4.
+fn split_format(value: u8) -> Option<String> {
+    const DATA: [&str; 16] = [
+        "INVALID",
+        "8",
+        "16",
+        "8_8",
+        "32",
+        "16_16",
+        "10_11_11",
+        "11_11_10",
+        "10_10_10_2",
+        "2_10_10_10",
+        "8_8_8_8",
+        "32_32",
+        "16_16_16_16",
+        "32_32_32",
+        "32_32_32_32",
+        "RESERVED_15",
+    ];
+    const NUMBER: [&str; 8] = [
+        "UNORM",
+        "SNORM",
+        "USCALED",
+        "SSCALED",
+        "UINT",
+        "SINT",
+        "RESERVED_6",
+        "FLOAT",
+    ];
+    let data = format!("BUF_DATA_FORMAT_{}", DATA[usize::from(value & 15)]);
+    let number = format!("BUF_NUM_FORMAT_{}", NUMBER[usize::from(value >> 4 & 7)]);
+    Some(match (value & 15, value >> 4 & 7) {
+        (1, 0) => return None,
+        (_, 0) => format!("[{data}]"),
+        (1, _) => format!("[{number}]"),
+        _ => format!("[{data},{number}]"),
+    })
+}
+
+/// gfx10: one number for both; the layouts follow each other with their number formats.
+fn unified_format(value: u8) -> Option<String> {
+    const INTEGER: &[&str] = &["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT"];
+    const SMALL: &[&str] = &[
+        "UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "FLOAT",
+    ];
+    const WORD: &[&str] = &["UINT", "SINT", "FLOAT"];
+    const LAYOUTS: [(&str, &[&str]); 13] = [
+        ("8", INTEGER),
+        ("16", SMALL),
+        ("8_8", INTEGER),
+        ("32", WORD),
+        ("16_16", SMALL),
+        ("10_11_11", SMALL),
+        ("11_11_10", SMALL),
+        ("10_10_10_2", INTEGER),
+        ("2_10_10_10", INTEGER),
+        ("8_8_8_8", INTEGER),
+        ("32_32", WORD),
+        ("16_16_16_16", SMALL),
+        ("32_32_32", WORD),
+    ];
+    let mut left = usize::from(match value {
+        0 => return Some("[BUF_FMT_INVALID]".to_owned()),
+        1 => return None,
+        _ => value - 1,
+    });
+    let last: (&str, &[&str]) = ("32_32_32_32", WORD);
+    for (layout, numbers) in LAYOUTS.iter().chain([&last]) {
+        if let Some(number) = numbers.get(left) {
+            return Some(format!("[BUF_FMT_{layout}_{number}]"));
+        }
+        left -= numbers.len();
+    }
+    Some(value.to_string())
+}

@@ -1,0 +1,116 @@
+//! Operand text.
+
+use crate::inst::{Operand, Special, Target, scalar};
+use crate::signature::{Kind, OperandType};
+
+/// Text of an operand of a type.
+pub(super) fn operand(target: Target, value: Operand, ty: OperandType) -> String {
+    let dwords = dwords(target, ty);
+    if let (Target::Gfx90a, Operand::Scalar(code)) = (target, value)
+        && let Some(name) = gfx9_name(code, dwords)
+    {
+        return name.to_owned();
+    }
+    registers(value, dwords, ty.bits == 64)
+}
+
+/// Registers of a type: a lane mask is a pair in wave64 (gfx90a).
+pub(super) const fn dwords(target: Target, ty: OperandType) -> u8 {
+    match (ty.kind, target) {
+        (Kind::Mask, Target::Gfx90a) => 2,
+        _ => ty.dwords(),
+    }
+}
+
+/// Text of an operand that takes `dwords` registers.
+fn registers(value: Operand, dwords: u8, double: bool) -> String {
+    match value {
+        Operand::None => "off".to_owned(),
+        Operand::Scalar(code) => scalar_register(code, dwords),
+        Operand::Vgpr(first) => tuple('v', first, dwords),
+        Operand::Agpr(first) => tuple('a', first, dwords),
+        Operand::Int(value) => value.to_string(),
+        Operand::Float(code) => float(code, double).to_owned(),
+        Operand::Literal(value) => format!("{value:#x}"),
+        Operand::Special(special) => special_name(special).to_owned(),
+    }
+}
+
+fn tuple(file: char, first: u8, dwords: u8) -> String {
+    if dwords <= 1 {
+        return format!("{file}{first}");
+    }
+    let last = u16::from(first) + u16::from(dwords) - 1;
+    format!("{file}[{first}:{last}]")
+}
+
+fn scalar_register(code: u8, dwords: u8) -> String {
+    match code {
+        scalar::TTMP0..=123 => {
+            let first = code - scalar::TTMP0;
+            match dwords {
+                0 | 1 => format!("ttmp{first}"),
+                _ => format!("ttmp[{first}:{}]", first + dwords - 1),
+            }
+        }
+        scalar::NULL => "null".to_owned(),
+        _ => named(code, dwords).map_or_else(|| tuple('s', code, dwords), ToOwned::to_owned),
+    }
+}
+
+fn named(code: u8, dwords: u8) -> Option<&'static str> {
+    let single = dwords <= 1;
+    Some(match (code, single) {
+        (scalar::VCC_LO, true) => "vcc_lo",
+        (scalar::VCC_LO, false) => "vcc",
+        (scalar::VCC_HI, _) => "vcc_hi",
+        (scalar::EXEC_LO, true) => "exec_lo",
+        (scalar::EXEC_LO, false) => "exec",
+        (scalar::EXEC_HI, _) => "exec_hi",
+        (scalar::M0, _) => "m0",
+        _ => return None,
+    })
+}
+
+/// Names of the four gfx9 registers that are SGPRs on gfx10.
+fn gfx9_name(code: u8, dwords: u8) -> Option<&'static str> {
+    let single = dwords <= 1;
+    Some(match (code, single) {
+        (scalar::FLAT_SCRATCH_LO, true) => "flat_scratch_lo",
+        (scalar::FLAT_SCRATCH_LO, false) => "flat_scratch",
+        (scalar::FLAT_SCRATCH_HI, _) => "flat_scratch_hi",
+        (scalar::XNACK_MASK_LO, true) => "xnack_mask_lo",
+        (scalar::XNACK_MASK_LO, false) => "xnack_mask",
+        (scalar::XNACK_MASK_HI, _) => "xnack_mask_hi",
+        _ => return None,
+    })
+}
+
+const fn float(code: u8, double: bool) -> &'static str {
+    match code {
+        240 => "0.5",
+        241 => "-0.5",
+        242 => "1.0",
+        243 => "-1.0",
+        244 => "2.0",
+        245 => "-2.0",
+        246 => "4.0",
+        247 => "-4.0",
+        _ if double => "0.15915494309189532",
+        _ => "0.15915494",
+    }
+}
+
+const fn special_name(special: Special) -> &'static str {
+    match special {
+        Special::SharedBase => "src_shared_base",
+        Special::SharedLimit => "src_shared_limit",
+        Special::PrivateBase => "src_private_base",
+        Special::PrivateLimit => "src_private_limit",
+        Special::PopsExitingWaveId => "src_pops_exiting_wave_id",
+        Special::Vccz => "src_vccz",
+        Special::Execz => "src_execz",
+        Special::Scc => "src_scc",
+        Special::LdsDirect => "src_lds_direct",
+    }
+}

@@ -1,0 +1,165 @@
+//! SALU, program control and scalar memory.
+
+use super::Text;
+use super::format;
+use super::operand::operand;
+use crate::decode::is_probe;
+use crate::inst::{Encoding, Operand};
+use crate::op::Op;
+use crate::signature::OperandType;
+use crate::tables::signature;
+
+pub(super) fn print(text: &mut Text<'_>) {
+    match text.inst.encoding {
+        Encoding::Sopp => sopp(text),
+        Encoding::Sopk => sopk(text),
+        Encoding::Smem => smem(text),
+        _ => alu(text),
+    }
+}
+
+fn alu(text: &mut Text<'_>) {
+    let inst = text.inst;
+    let types = signature(inst.op);
+    typed(text, inst.dst, types.dst);
+    typed(text, inst.src[0], types.src[0]);
+    if inst.op == Op::S_SET_GPR_IDX_ON {
+        text.operand(&format::gpr_index(inst.imm.cast_unsigned()));
+    }
+    typed(text, inst.src[1], types.src[1]);
+}
+
+fn typed(text: &mut Text<'_>, value: Operand, ty: OperandType) {
+    if value != Operand::None {
+        text.operand(&operand(text.target, value, ty));
+    }
+}
+
+/// SIMM16 as an unsigned number.
+const fn immediate(text: &Text<'_>) -> u32 {
+    text.inst.imm.cast_unsigned() & 0xffff
+}
+
+fn sopp(text: &mut Text<'_>) {
+    let value = immediate(text);
+    let shown = match text.inst.op {
+        Op::S_WAITCNT => format::wait_counts(text.target, value),
+        Op::S_WAITCNT_DEPCTR => format::dependency_counts(value),
+        Op::S_SENDMSG | Op::S_SENDMSGHALT => format::message(text.target, value),
+        Op::S_SET_GPR_IDX_MODE => format::gpr_index(value),
+        Op::S_INST_PREFETCH | Op::S_CLAUSE | Op::S_ROUND_MODE | Op::S_TTRACEDATA_IMM => {
+            format!("{value:#x}")
+        }
+        Op::S_ENDPGM if value == 0 => return,
+        Op::S_ENDPGM => value.to_string(),
+        Op::S_NOP
+        | Op::S_SETKILL
+        | Op::S_SETHALT
+        | Op::S_SLEEP
+        | Op::S_SETPRIO
+        | Op::S_TRAP
+        | Op::S_INCPERFLEVEL
+        | Op::S_DECPERFLEVEL
+        | Op::S_DENORM_MODE => small_or_hex(value),
+        op if is_branch(op) => value.to_string(),
+        // The rest must have a zero field.
+        _ => return,
+    };
+    text.operand(&shown);
+}
+
+/// Numbers that would be inline constants are decimal.
+fn small_or_hex(value: u32) -> String {
+    if value <= 64 {
+        value.to_string()
+    } else {
+        format!("{value:#x}")
+    }
+}
+
+fn is_branch(op: Op) -> bool {
+    op == Op::S_BRANCH || op.name().starts_with("s_cbranch_")
+}
+
+fn sopk(text: &mut Text<'_>) {
+    let inst = text.inst;
+    let types = signature(inst.op);
+    let value = immediate(text);
+    match inst.op {
+        Op::S_SETREG_B32 | Op::S_SETREG_IMM32_B32 => {
+            text.operand(&register_field(text, value));
+            return typed(text, inst.src[0], types.src[0]);
+        }
+        Op::S_VERSION => return text.operand(&small_or_hex_wide(value)),
+        _ => {}
+    }
+    if inst.dst == Operand::None {
+        typed(text, inst.src[0], types.src[0]);
+    } else {
+        typed(text, inst.dst, types.dst);
+    }
+    let shown = match inst.op {
+        Op::S_GETREG_B32 => register_field(text, value),
+        Op::S_CALL_B64
+        | Op::S_CBRANCH_I_FORK
+        | Op::S_SUBVECTOR_LOOP_BEGIN
+        | Op::S_SUBVECTOR_LOOP_END => value.to_string(),
+        _ => format!("{value:#x}"),
+    };
+    text.operand(&shown);
+}
+
+/// `s_version` prints small numbers in decimal up to 65 and more: LLVM's rule for 16-bit fields.
+fn small_or_hex_wide(value: u32) -> String {
+    small_or_hex(value)
+}
+
+/// `hwreg(…)`: id in bits 5:0, offset in 10:6, size minus one in 15:11.
+fn register_field(text: &Text<'_>, value: u32) -> String {
+    let (id, offset, size) = (value & 63, value >> 6 & 31, (value >> 11 & 31) + 1);
+    let name = format::hwreg(text.target, id).map_or_else(|| id.to_string(), ToOwned::to_owned);
+    if offset == 0 && size == 32 {
+        format!("hwreg({name})")
+    } else {
+        format!("hwreg({name}, {offset}, {size})")
+    }
+}
+
+fn smem(text: &mut Text<'_>) {
+    let inst = text.inst;
+    let types = signature(inst.op);
+    if is_probe(inst.op) {
+        text.operand(&inst.mods.format.to_string());
+    } else if inst.src[2] == Operand::None {
+        typed(text, inst.dst, types.dst);
+    } else {
+        typed(text, inst.src[2], types.src[2]);
+    }
+    typed(text, inst.src[0], types.src[0]);
+    if types.src[1].exists() {
+        offset(text);
+    }
+    text.flag(inst.mods.glc, "glc");
+    text.flag(inst.mods.dlc, "dlc");
+}
+
+/// Register, immediate, or register plus immediate.
+fn offset(text: &mut Text<'_>) {
+    let inst = text.inst;
+    if inst.src[1] == Operand::None {
+        let value = hex(inst.imm);
+        return text.operand(&value);
+    }
+    typed(text, inst.src[1], OperandType::B32);
+    if inst.imm != 0 {
+        text.modifier(&format!("offset:{}", hex(inst.imm)));
+    }
+}
+
+fn hex(value: i32) -> String {
+    if value < 0 {
+        format!("-{:#x}", value.unsigned_abs())
+    } else {
+        format!("{value:#x}")
+    }
+}

@@ -1,0 +1,337 @@
+//! Every encoding means to us what it means to LLVM's disassembler.
+
+#![expect(clippy::unwrap_used, reason = "a test")]
+#![expect(clippy::print_stderr, reason = "a skipped test says why")]
+
+mod llvm;
+
+use std::collections::BTreeMap;
+
+use amdgpu_isa::{Target, decode};
+
+/// Deterministic pseudo-random numbers (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        (self.next() >> 16) % limit
+    }
+
+    fn chance(&mut self, one_in: u64) -> bool {
+        self.below(one_in) == 0
+    }
+}
+
+/// An encoding: fixed bits, opcode position, and the fields that get special values.
+struct Shape {
+    name: &'static str,
+    base: u64,
+    opcode: (u32, u32),
+    opcode_high: Option<u32>,
+    /// 9-bit source fields (low bit).
+    sources: &'static [u32],
+    /// 7-bit scalar register fields.
+    scalars: &'static [u32],
+    /// Modifier fields, mostly zero: low bit and width.
+    modifiers: &'static [(u32, u32)],
+}
+
+const fn shape(name: &'static str, base: u64, opcode: (u32, u32)) -> Shape {
+    Shape {
+        name,
+        base,
+        opcode,
+        opcode_high: None,
+        sources: &[],
+        scalars: &[],
+        modifiers: &[],
+    }
+}
+
+const VOP3_MODIFIERS: &[(u32, u32)] = &[(8, 3), (11, 4), (15, 1), (59, 2), (61, 3)];
+const FLAT_MODIFIERS: &[(u32, u32)] = &[(13, 1), (16, 2), (25, 1), (55, 1)];
+const BUFFER_MODIFIERS: &[(u32, u32)] = &[(12, 2), (14, 2), (16, 2), (53, 3)];
+
+fn shapes(target: Target) -> Vec<Shape> {
+    let gfx10 = target == Target::Gfx1030;
+    let smem = if gfx10 { 0xf400_0000 } else { 0xc000_0000 };
+    let vop3 = if gfx10 { 0xd400_0000 } else { 0xd000_0000 };
+    let vop3p = if gfx10 { 0xcc00_0000 } else { 0xd380_0000 };
+    let ds = if gfx10 { (18, 8) } else { (17, 8) };
+    let mtbuf = if gfx10 { (16, 3) } else { (15, 4) };
+    vec![
+        shape("sop2", 0x8000_0000, (23, 7)),
+        shape("sop1", 0xbe80_0000, (8, 8)),
+        shape("sopc", 0xbf00_0000, (16, 7)),
+        shape("sopp", 0xbf80_0000, (16, 7)),
+        shape("sopk", 0xb000_0000, (23, 5)),
+        Shape {
+            scalars: &[57],
+            ..shape("smem", smem, (18, 8))
+        },
+        Shape {
+            sources: &[0],
+            ..shape("vop2", 0, (25, 6))
+        },
+        Shape {
+            sources: &[0],
+            ..shape("vop1", 0x7e00_0000, (9, 8))
+        },
+        Shape {
+            sources: &[0],
+            ..shape("vopc", 0x7c00_0000, (17, 8))
+        },
+        Shape {
+            sources: &[32, 41, 50],
+            modifiers: VOP3_MODIFIERS,
+            ..shape("vop3", vop3, (16, 10))
+        },
+        Shape {
+            sources: &[32, 41, 50],
+            ..shape("vop3p", vop3p, (16, 7))
+        },
+        Shape {
+            modifiers: &[(16, 2), (25, 1)],
+            ..shape("ds", 0xd800_0000, ds)
+        },
+        Shape {
+            scalars: &[48],
+            modifiers: FLAT_MODIFIERS,
+            ..shape("flat", 0xdc00_0000, (18, 7))
+        },
+        Shape {
+            scalars: &[48],
+            modifiers: FLAT_MODIFIERS,
+            ..shape("scratch", 0xdc00_4000, (18, 7))
+        },
+        Shape {
+            scalars: &[48],
+            modifiers: FLAT_MODIFIERS,
+            ..shape("global", 0xdc00_8000, (18, 7))
+        },
+        Shape {
+            modifiers: BUFFER_MODIFIERS,
+            opcode_high: gfx10.then_some(25),
+            ..shape("mubuf", 0xe000_0000, (18, 7))
+        },
+        Shape {
+            modifiers: &[(53, 3)],
+            opcode_high: gfx10.then_some(53),
+            ..shape("mtbuf", 0xe800_0000, mtbuf)
+        },
+    ]
+}
+
+const FIELD_MASK: fn(u32, u32) -> u64 = |low, width| ((1 << width) - 1) << low;
+
+fn replace(word: u64, low: u32, width: u32, value: u64) -> u64 {
+    word & !FIELD_MASK(low, width) | (value << low) & FIELD_MASK(low, width)
+}
+
+/// A source code: mostly a register or a constant, now and then anything.
+fn source_code(random: &mut Random) -> u64 {
+    match random.below(8) {
+        0..=3 => 256 + random.below(256),
+        4 => random.below(108),
+        5 => 128 + random.below(128),
+        _ => random.below(512),
+    }
+}
+
+fn record(shape: &Shape, opcode: u64, random: &mut Random) -> Vec<u8> {
+    let mut word = random.next();
+    // Sparse words reach the encodings that want zeros.
+    if random.chance(3) {
+        word &= random.next() & random.next();
+    }
+    if random.chance(6) {
+        word &= 0xffff_ffff;
+    }
+    for &(low, width) in shape.modifiers {
+        if !random.chance(4) {
+            word = replace(word, low, width, 0);
+        }
+    }
+    for &low in shape.sources {
+        word = replace(word, low, 9, source_code(random));
+    }
+    if shape.sources.len() == 3 && random.chance(2) {
+        word = replace(word, 50, 9, 0);
+    }
+    for &low in shape.scalars {
+        if random.chance(2) {
+            word = replace(word, low, 7, 0x7d + 2 * random.below(2));
+        }
+    }
+    let (low, width) = shape.opcode;
+    if shape.base >> 31 == 0 || shape.name.starts_with("sop") {
+        word = random.next() << 32 | word & 0xffff_ffff;
+    }
+    let fixed = fixed_bits(shape);
+    word = word & !fixed | shape.base;
+    word = replace(word, low, width, opcode);
+    if let Some(bit) = shape.opcode_high {
+        word = replace(word, bit, 1, opcode >> width);
+    }
+    word = tame(shape, word, random);
+    let mut bytes = word.to_le_bytes().to_vec();
+    bytes.extend((random.next() as u32).to_le_bytes());
+    bytes.extend([0, 0, 0x80, 0xbf].repeat(2));
+    bytes
+}
+
+/// Bits that tell the encoding.
+fn fixed_bits(shape: &Shape) -> u64 {
+    match shape.name {
+        "vop2" => 0x8000_0000,
+        "vop1" | "vopc" => 0xfe00_0000,
+        "sop2" => 0xc000_0000,
+        "sopk" => 0xf000_0000,
+        "sop1" | "sopc" | "sopp" => 0xff80_0000,
+        "vop3p" => 0xff80_0000,
+        "flat" | "scratch" | "global" => 0xfc00_c000,
+        _ => 0xfc00_0000,
+    }
+}
+
+/// Vector ALU words with a control dword get a plausible one.
+fn tame(shape: &Shape, word: u64, random: &mut Random) -> u64 {
+    if shape.base >> 31 != 0 {
+        return word;
+    }
+    match random.below(6) {
+        0 => sdwa(replace(word, 0, 9, 249), random),
+        1 => dpp(replace(word, 0, 9, 250), random),
+        2 => replace(word, 0, 9, 233 + random.below(2)),
+        _ => word,
+    }
+}
+
+/// Selectors stay below 7 and DST_UNUSED below 3: LLVM aborts on the others.
+fn sdwa(mut word: u64, random: &mut Random) -> u64 {
+    for low in [40, 48, 56] {
+        word = replace(word, low, 3, random.below(7));
+    }
+    word = replace(word, 43, 2, random.below(3));
+    for (low, width) in [(45, 3), (51, 3), (59, 3), (55, 1), (63, 1)] {
+        if !random.chance(3) {
+            word = replace(word, low, width, 0);
+        }
+    }
+    word
+}
+
+fn dpp(mut word: u64, random: &mut Random) -> u64 {
+    if random.chance(2) {
+        word = replace(word, 40, 9, 0x100 + random.below(0x70));
+    }
+    if !random.chance(3) {
+        word = replace(word, 52, 4, 0);
+    }
+    word
+}
+
+#[derive(Default)]
+struct Tally {
+    agreed: usize,
+    refused: usize,
+    excepted: usize,
+    differences: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, target: Target, bytes: &[u8], llvm: &llvm::Verdict) {
+        let ours = decode(target, bytes).ok().map(|inst| {
+            (
+                inst.display(target).to_string(),
+                usize::from(inst.size_bytes),
+            )
+        });
+        match (&ours, llvm) {
+            (None, None) => self.refused += 1,
+            _ if ours == *llvm => self.agreed += 1,
+            _ if is_exception(llvm) => self.excepted += 1,
+            _ => self.differences.push(difference(bytes, &ours, llvm)),
+        }
+    }
+}
+
+fn difference(bytes: &[u8], ours: &llvm::Verdict, llvm: &llvm::Verdict) -> String {
+    let hex: String = bytes[..12]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let show = |verdict: &llvm::Verdict| {
+        verdict
+            .as_ref()
+            .map_or_else(|| "-".to_owned(), |(text, size)| format!("{text} ({size})"))
+    };
+    format!("{hex}: LLVM {}, ours {}", show(llvm), show(ours))
+}
+
+/// The exceptions of docs/decode-exceptions.md.
+fn is_exception(llvm: &llvm::Verdict) -> bool {
+    llvm.as_ref().is_some_and(|(text, _)| {
+        // LLVM prints what it finds wrong as a comment inside the text.
+        text.contains("/*") || text.starts_with("v_interp")
+    })
+}
+
+fn samples() -> u64 {
+    std::env::var("ISA_SAMPLES")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(12)
+}
+
+fn compare(target: Target) {
+    let Some(mc) = llvm::tool("llvm-mc") else {
+        eprintln!("skipped: llvm-mc of LLVM 19 is not installed");
+        return;
+    };
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut failures = BTreeMap::new();
+    for shape in shapes(target) {
+        let width = shape.opcode.1 + u32::from(shape.opcode_high.is_some());
+        let records: Vec<Vec<u8>> = (0..samples())
+            .flat_map(|_| 0..1_u64 << width)
+            .map(|opcode| record(&shape, opcode, &mut random))
+            .collect();
+        let mut tally = Tally::default();
+        for (bytes, verdict) in records.iter().zip(llvm::disassemble(&mc, target, &records)) {
+            tally.add(target, bytes, &verdict);
+        }
+        eprintln!(
+            "{target:?} {}: {} records, {} same text, {} refused by both, {} exceptions, {} differ",
+            shape.name,
+            records.len(),
+            tally.agreed,
+            tally.refused,
+            tally.excepted,
+            tally.differences.len()
+        );
+        failures.insert(shape.name, tally.differences);
+    }
+    let all: Vec<&String> = failures.values().flatten().collect();
+    for text in all.iter().take(200) {
+        eprintln!("{text}");
+    }
+    assert!(all.is_empty(), "{} differences", all.len());
+}
+
+#[test]
+fn gfx90a_encodings_read_as_llvm_reads_them() {
+    compare(Target::Gfx90a);
+}
+
+#[test]
+fn gfx1030_encodings_read_as_llvm_reads_them() {
+    compare(Target::Gfx1030);
+}
