@@ -22,6 +22,7 @@ use crate::queues::Queues;
 use crate::svm::SvmRanges;
 use crate::sysfs::Sysfs;
 use crate::uapi;
+use crate::vm::AddressSpace;
 
 /// Why a virtual KFD cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -162,6 +163,16 @@ impl VirtualKfd {
     /// The minor number of the render node of the GPU with this index.
     pub fn render_minor(&self, gpu: usize) -> Option<u32> {
         self.devices.get(gpu).map(|device| device.render_minor)
+    }
+
+    /// The address space of the GPU with this index, for reports and tests.
+    pub fn address_space(&self, gpu: usize) -> Option<&AddressSpace> {
+        self.devices.get(gpu).map(|device| &device.gpu.vm)
+    }
+
+    /// The events of the process, as the packet processors raise them.
+    pub fn events(&self) -> &Events {
+        &self.events
     }
 
     /// Numbers of buffer objects, events and SVM ranges, for tests that look for leaks.

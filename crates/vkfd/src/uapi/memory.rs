@@ -81,7 +81,7 @@ fn refuse_svm_overlap(
         Some(args.mmap_offset).filter(|_| user),
     ];
     for start in starts.into_iter().flatten() {
-        let end = start.checked_add(args.size).ok_or(EINVAL)?;
+        let end = start.saturating_add(args.size);
         while let Some((low, high)) = kfd.svm.first_overlap(start, end) {
             if maps::is_accessible(low, high) {
                 return Err(Errno(libc::EADDRINUSE));
