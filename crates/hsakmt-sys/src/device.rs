@@ -100,6 +100,13 @@ pub trait Kernel: Send + Sync + fmt::Debug {
     /// `doorbell` points at a live doorbell mapping made by [`Kernel::mmap`].
     unsafe fn ring_doorbell(&self, doorbell: *mut u64, value: u64);
 
+    /// Whether the driver keeps what this process made (address spaces, event page, queues) when its
+    /// descriptors are closed. Linux does, until the process ends: a second open then has to
+    /// continue with the first one's render nodes and event page.
+    fn outlives_close(&self) -> bool {
+        false
+    }
+
     /// Tells the device that the host changed memory which a queue may be waiting for
     /// (a signal that a barrier packet or an SDMA poll depends on). Hardware polls by itself.
     fn host_wrote_signal(&self) {}

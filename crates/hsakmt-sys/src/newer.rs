@@ -85,6 +85,22 @@ pub struct kfd_ioctl_set_memory_policy_args {
     pub misc_process_flag: u32,
 }
 
+/// `kfd_event_data` with its union as words, so that reading it needs no promise about which member
+/// is live. The payload is one of `kfd_hsa_memory_exception_data`, `kfd_hsa_hw_exception_data` or
+/// (1.14) [`kfd_hsa_signal_event_data`].
+#[repr(C)]
+#[derive(Clone, Copy, Default, Debug)]
+pub struct kfd_event_data {
+    /// The union.
+    pub payload: [u64; 4],
+    /// Pointer to an extension, for future use.
+    pub kfd_event_data_ext: u64,
+    /// Which event.
+    pub event_id: u32,
+    /// Unused.
+    pub pad: u32,
+}
+
 /// The signal part of `kfd_event_data`'s union (1.14).
 #[repr(C)]
 #[derive(Clone, Copy, Default, Debug)]
@@ -172,6 +188,10 @@ const _: () = {
     assert!(offset_of!(kfd_ioctl_create_queue_args, sdma_engine_id) == 88);
     assert!(size_of::<kfd_ioctl_set_memory_policy_args>() == 32);
     assert!(offset_of!(kfd_ioctl_set_memory_policy_args, misc_process_flag) == 28);
+    assert!(size_of::<kfd_event_data>() == size_of::<crate::kfd::kfd_event_data>());
+    assert!(
+        offset_of!(kfd_event_data, event_id) == offset_of!(crate::kfd::kfd_event_data, event_id)
+    );
     assert!(size_of::<kfd_hsa_signal_event_data>() == 8);
     assert!(size_of::<kfd_ioctl_export_dmabuf_args>() == 16);
     assert!(size_of::<kfd_ioctl_runtime_enable_args>() == 16);

@@ -92,6 +92,14 @@ pub enum Error {
         /// How much was asked for.
         size_bytes: u64,
     },
+    /// The host cannot reach this GPU's memory.
+    #[error(
+        "the host cannot reach the memory of node {node}: enable resizable BAR in the firmware set-up"
+    )]
+    SmallBar {
+        /// The GPU.
+        node: NodeId,
+    },
     /// There is no such node, or it is not of the kind that the call needs.
     #[error("node {node} is not {wanted}")]
     BadNode {

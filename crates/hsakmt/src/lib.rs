@@ -16,11 +16,19 @@
 //! # Ok::<(), hsakmt::Error>(())
 //! ```
 
+mod call;
+mod cwsr;
+mod doorbell;
+mod driver;
 mod error;
 mod event;
+mod handles;
 mod kfd;
 mod linux;
 mod memory;
+#[cfg(test)]
+mod mock;
+mod pages;
 mod queue;
 mod svm;
 pub mod topology;

@@ -55,6 +55,10 @@ impl Kernel for LinuxKfd {
         std::fs::read(path).map_err(|e| Errno(e.raw_os_error().unwrap_or(libc::EIO)))
     }
 
+    fn outlives_close(&self) -> bool {
+        true
+    }
+
     unsafe fn ring_doorbell(&self, doorbell: *mut u64, value: u64) {
         // ORDERING: the packet must be visible before the doorbell; x86 keeps store order, and the
         // release makes the compiler keep it.

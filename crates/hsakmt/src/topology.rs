@@ -2,6 +2,10 @@
 
 use crate::types::NodeId;
 
+pub(crate) mod cpu;
+pub(crate) mod names;
+pub(crate) mod read;
+
 /// A snapshot of the topology.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Topology {
@@ -143,7 +147,7 @@ macro_rules! properties {
             ///
             /// A value too large for its field is cut to the field's width, as `%u` of AMD's
             /// thunk does.
-            fn set(&mut self, name: &str, value: u64) {
+            pub(crate) fn set(&mut self, name: &str, value: u64) {
                 match name {
                     $( properties!(@name $field $($sysfs)?) => self.$field = Truncated::truncated(value), )*
                     _ => {}
@@ -300,19 +304,26 @@ impl HeapType {
     }
 }
 
-/// `mem_banks/M/properties`.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct MemoryBank {
-    /// Kind.
-    pub heap_type: HeapType,
-    /// Bytes.
-    pub size_in_bytes: u64,
-    /// Bit 0 hot-pluggable, bit 1 non-volatile.
-    pub flags: u32,
-    /// Bits of the bus.
-    pub width: u32,
-    /// MHz.
-    pub mem_clk_max: u32,
+impl Truncated for HeapType {
+    fn truncated(value: u64) -> Self {
+        Self(Truncated::truncated(value))
+    }
+}
+
+properties! {
+    /// `mem_banks/M/properties`.
+    MemoryBank {
+        /// Kind.
+        heap_type: HeapType,
+        /// Bytes.
+        size_in_bytes: u64,
+        /// Bit 0 hot-pluggable, bit 1 non-volatile.
+        flags: u32,
+        /// Bits of the bus.
+        width: u32,
+        /// MHz.
+        mem_clk_max: u32,
+    }
 }
 
 properties! {
