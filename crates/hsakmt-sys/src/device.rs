@@ -107,6 +107,11 @@ pub trait Kernel: Send + Sync + fmt::Debug {
         false
     }
 
+    /// A number that two kernels share only if they are the same device.
+    fn instance(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
     /// Tells the device that the host changed memory which a queue may be waiting for
     /// (a signal that a barrier packet or an SDMA poll depends on). Hardware polls by itself.
     fn host_wrote_signal(&self) {}

@@ -108,15 +108,15 @@ pub struct Kfd {
     driver: Arc<Driver>,
 }
 
-/// The one [`Kfd`] of a process whose driver keeps its state when descriptors are closed, with the
-/// process that opened it: a forked child has to open its own.
+/// The [`Kfd`] on a driver that keeps its state when descriptors are closed, with the process that
+/// opened it: a forked child has to open its own.
 static KEPT: Mutex<Option<(u32, Arc<Kfd>)>> = Mutex::new(None);
 
 impl Kfd {
     /// Opens `/dev/kfd`, reads the topology and takes hold of every visible GPU.
     ///
-    /// Linux keeps a process's address spaces and event page until the process ends, so there
-    /// every open answers the same object.
+    /// A driver that keeps a process's address spaces and event page beyond close
+    /// ([`Kernel::outlives_close`], as Linux does) answers every open with the same object.
     ///
     /// # Errors
     /// No module, no device, no permission, another interface, or an unreadable topology.
@@ -124,18 +124,24 @@ impl Kfd {
         if !kernel.outlives_close() {
             return Self::open_new(kernel);
         }
+        let process = std::process::id();
         let mut kept = KEPT.lock();
-        if let Some((process, kfd)) = kept.take() {
-            if process == std::process::id() {
-                *kept = Some((process, Arc::clone(&kfd)));
+        match kept.take() {
+            Some((owner, kfd)) if owner == process && kfd.runs_on(&*kernel) => {
+                *kept = Some((owner, Arc::clone(&kfd)));
                 return Ok(kfd);
             }
             // The parent's. Its descriptors are useless here and its memory is not ours to free.
-            std::mem::forget(kfd);
+            Some((owner, kfd)) if owner != process => std::mem::forget(kfd),
+            _ => {}
         }
         let kfd = Self::open_new(kernel)?;
-        *kept = Some((std::process::id(), Arc::clone(&kfd)));
+        *kept = Some((process, Arc::clone(&kfd)));
         Ok(kfd)
+    }
+
+    fn runs_on(&self, kernel: &dyn Kernel) -> bool {
+        self.kernel().instance() == kernel.instance()
     }
 
     fn open_new(kernel: Arc<dyn Kernel>) -> Result<Arc<Self>, Error> {

@@ -59,6 +59,11 @@ impl Kernel for LinuxKfd {
         true
     }
 
+    /// There is one Linux below a process, however many values of this type.
+    fn instance(&self) -> usize {
+        0
+    }
+
     unsafe fn ring_doorbell(&self, doorbell: *mut u64, value: u64) {
         // ORDERING: the packet must be visible before the doorbell; x86 keeps store order, and the
         // release makes the compiler keep it.

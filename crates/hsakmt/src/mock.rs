@@ -50,6 +50,8 @@ pub(crate) struct State {
     pub(crate) svm: Vec<(u32, u32)>,
     bumps: u32,
     fail_in: Option<(u32, Errno)>,
+    /// What [`Kernel::outlives_close`] answers.
+    pub(crate) keeps_state: bool,
     /// MAP_MEMORY fails after this many GPUs.
     pub(crate) map_limit: Option<usize>,
     pub(crate) rung: Vec<u64>,
@@ -73,6 +75,7 @@ impl Default for State {
             svm: Vec::new(),
             bumps: 0,
             fail_in: None,
+            keeps_state: false,
             map_limit: None,
             rung: Vec::new(),
         }
@@ -485,6 +488,10 @@ impl Kernel for MockKernel {
             .get(path)
             .cloned()
             .unwrap_or(Err(Errno(libc::ENOENT)))
+    }
+
+    fn outlives_close(&self) -> bool {
+        self.state.lock().keeps_state
     }
 
     unsafe fn ring_doorbell(&self, doorbell: *mut u64, value: u64) {

@@ -188,3 +188,23 @@ fn an_old_driver_is_named_in_the_error() {
         }
     );
 }
+
+#[test]
+fn a_driver_that_outlives_close_is_opened_once() {
+    let kernel = Arc::new(MockKernel::with_gpus(1));
+    kernel.state().keeps_state = true;
+    let first = open(&kernel).unwrap();
+    let weak = Arc::downgrade(&first);
+    drop(first);
+    assert!(Arc::ptr_eq(
+        &open(&kernel).unwrap(),
+        &weak.upgrade().unwrap()
+    ));
+    let other = Arc::new(MockKernel::with_gpus(1));
+    other.state().keeps_state = true;
+    let second = open(&other).unwrap();
+    assert!(Arc::ptr_eq(
+        &(Arc::clone(&other) as Arc<dyn Kernel>),
+        second.kernel()
+    ));
+}
