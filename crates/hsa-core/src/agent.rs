@@ -3,6 +3,8 @@
 use crate::handle::{self, Kind};
 
 pub mod cache;
+pub(crate) mod cpu;
+pub(crate) mod gpu;
 
 pub use cache::Cache;
 
@@ -22,7 +24,7 @@ pub struct Agent {
     pub(crate) index: usize,
     /// Kind of device.
     pub device_type: DeviceType,
-    /// KFD node id (`HSA_AGENT_INFO_NODE`, `HSA_AMD_AGENT_INFO_DRIVER_NODE_ID`).
+    /// Number of the node among those that the driver shows (`HSA_AGENT_INFO_NODE`, `HSA_AMD_AGENT_INFO_DRIVER_NODE_ID`).
     pub node: u32,
     /// KFD gpu_id, 0 for CPUs (`HSA_AMD_AGENT_INFO_DRIVER_UID`).
     pub gpu_id: u32,
@@ -144,10 +146,81 @@ impl Agent {
         handle::encode(Kind::Agent, self.index)
     }
 
+    /// An agent without any property, to be filled in.
+    pub(crate) fn empty() -> Self {
+        Self {
+            index: 0,
+            device_type: DeviceType::Cpu,
+            node: 0,
+            gpu_id: 0,
+            name: String::new(),
+            vendor_name: "",
+            product_name: String::new(),
+            uuid: String::new(),
+            feature: 0,
+            profile: 0,
+            wavefront_size: 0,
+            workgroup_max_dim: [0; 3],
+            workgroup_max_size: 0,
+            grid_max_dim: [0; 3],
+            grid_max_size: 0,
+            fbarrier_max_size: 0,
+            queues_max: 0,
+            queue_min_size: 0,
+            queue_max_size: 0,
+            cache_sizes: [0; 4],
+            fast_f16: false,
+            chip_id: 0,
+            cacheline_size: 0,
+            compute_unit_count: 0,
+            cooperative_compute_unit_count: 0,
+            max_clock_mhz: 0,
+            max_address_watch_points: 0,
+            bdfid: 0,
+            domain: 0,
+            memory_width: 0,
+            memory_max_clock_mhz: 0,
+            max_waves_per_cu: 0,
+            simds_per_cu: 0,
+            shader_engines: 0,
+            shader_arrays_per_engine: 0,
+            cooperative_queues: false,
+            asic_revision: 0,
+            svm_direct_host_access: false,
+            svm_supported: false,
+            timestamp_frequency: 0,
+            asic_family_id: 0,
+            ucode_version: 0,
+            sdma_ucode_version: 0,
+            sdma_engines: 0,
+            sdma_xgmi_engines: 0,
+            iommu_support: 0,
+            xcc_count: 0,
+            hive_id: 0,
+            nearest_cpu: 0,
+            is_apu: false,
+            vram_bytes: 0,
+            lds_bytes: 0,
+            scratch_limit_max: 0,
+            gfx_target_version: 0,
+            lds_aperture_hi: 0,
+            scratch_aperture_hi: 0,
+            gws: 0,
+            isas: 0..0,
+            pools: 0..0,
+            caches: 0..0,
+        }
+    }
+
     /// True for GPUs.
     #[must_use]
     pub fn is_gpu(&self) -> bool {
         self.device_type == DeviceType::Gpu
+    }
+
+    /// The driver's name for the node.
+    pub(crate) fn node_id(&self) -> hsakmt::NodeId {
+        hsakmt::NodeId(self.node)
     }
 
     /// The handle of the nearest CPU agent.

@@ -25,7 +25,9 @@ pub enum Error {
     #[error("the agent cannot create a queue of that type")]
     InvalidQueueCreation,
     /// `HSA_STATUS_ERROR_INVALID_ALLOCATION`.
-    #[error("the request cannot be allocated from this pool, or the address was not allocated here")]
+    #[error(
+        "the request cannot be allocated from this pool, or the address was not allocated here"
+    )]
     InvalidAllocation,
     /// `HSA_STATUS_ERROR_INVALID_AGENT`.
     #[error("not an agent, or not one that can do this")]
@@ -138,4 +140,20 @@ pub enum Error {
     /// `HSA_STATUS_ERROR_NOT_SUPPORTED`.
     #[error("not supported")]
     NotSupported,
+}
+
+/// Turns an error of the driver layer into ours. What the driver lacks in memory or other resources
+/// is `OutOfResources`; the rest keeps the operation and the errno.
+pub(crate) fn driver(operation: &'static str) -> impl Fn(hsakmt::Error) -> Error {
+    move |error| {
+        tracing::debug!(operation, %error, "the driver layer refused");
+        match (&error, error.errno()) {
+            (hsakmt::Error::OutOfMemory { .. }, _) => Error::OutOfResources,
+            (_, Some(Errno(libc::ENOMEM | libc::ENOSPC | libc::EAGAIN | libc::EMFILE))) => {
+                Error::OutOfResources
+            }
+            (_, Some(errno)) => Error::Driver { operation, errno },
+            _ => Error::Generic,
+        }
+    }
 }

@@ -145,8 +145,9 @@ pub(crate) struct TargetFacts {
 
 /// The ISA entry of a device, or `None` for a target that no name is known for.
 pub(crate) fn from_target(index: usize, facts: TargetFacts) -> Option<Isa> {
-    let &(version, name, has_sramecc, has_xnack) =
-        PROCESSORS.iter().find(|p| p.0 == facts.gfx_target_version)?;
+    let &(version, name, has_sramecc, has_xnack) = PROCESSORS
+        .iter()
+        .find(|p| p.0 == facts.gfx_target_version)?;
     let setting = |supported, on| match (supported, on) {
         (false, _) => Feature::Unsupported,
         (true, false) => Feature::Off,
@@ -167,13 +168,21 @@ mod tests {
     use super::*;
 
     fn name(gfx_target_version: u32, sramecc: bool, xnack: bool) -> String {
-        let facts = TargetFacts { gfx_target_version, sramecc, xnack, wavefront_size: 64 };
+        let facts = TargetFacts {
+            gfx_target_version,
+            sramecc,
+            xnack,
+            wavefront_size: 64,
+        };
         from_target(0, facts).unwrap().name()
     }
 
     #[test]
     fn names_are_the_target_ids_of_the_contract_sheet() {
-        assert_eq!(name(90010, true, false), "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-");
+        assert_eq!(
+            name(90010, true, false),
+            "amdgcn-amd-amdhsa--gfx90a:sramecc+:xnack-"
+        );
         assert_eq!(name(100300, true, true), "amdgcn-amd-amdhsa--gfx1030");
         assert_eq!(name(90000, true, true), "amdgcn-amd-amdhsa--gfx900:xnack+");
     }

@@ -8,20 +8,25 @@
 //! kind tag; a signal's or a queue's handle is the address of the block that the device reads.
 
 pub mod agent;
-pub mod clock;
+mod clock;
 pub mod copy;
 pub mod env;
 pub mod error;
 pub mod event;
 pub mod handle;
 pub mod isa;
+mod live;
+pub mod loader;
 pub mod memory;
+mod notify;
 pub mod pool;
 pub mod profile;
 pub mod queue;
 pub mod runtime;
 pub mod signal;
 pub mod system;
+mod table;
+mod tables;
 
 pub use agent::Agent;
 pub use error::Error;

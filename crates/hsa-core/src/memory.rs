@@ -1,11 +1,25 @@
 //! Allocation, access, pinning, pointer queries and host copies.
 
-use crate::agent::Agent;
-use crate::error::Error;
-use crate::pool::Pool;
-use crate::runtime::Runtime;
-use crate::signal::Signal;
-use crate::Result;
+mod access;
+mod allocate;
+mod callbacks;
+pub(crate) mod fragment;
+pub(crate) mod index;
+mod pin;
+mod pointer;
+pub(crate) mod raw;
+mod svm;
+mod transfer;
+
+use crate::pool::{Pool, PoolKind};
+use access::AgentSet;
+use fragment::Bitmap;
+use hsakmt::{AllocFlags, Kfd, MemoryObject};
+use index::{Index, Ranged};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 /// `hsa_amd_memory_pool_flag_t` bits.
 pub mod alloc_flag {
@@ -63,7 +77,8 @@ pub struct PointerInfo {
 }
 
 /// Called when an allocation is freed: (address, user data), no lock held.
-pub type DeallocationCallback = unsafe extern "C-unwind" fn(*mut std::ffi::c_void, *mut std::ffi::c_void);
+pub type DeallocationCallback =
+    unsafe extern "C-unwind" fn(*mut std::ffi::c_void, *mut std::ffi::c_void);
 
 /// One `hsa_amd_svm_attribute_pair_t`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,160 +89,98 @@ pub struct SvmAttribute {
     pub value: u64,
 }
 
-impl Runtime {
-    /// Allocates from a pool (`hsa_amd_memory_pool_allocate`, `hsa_memory_allocate`). The owner
-    /// agent can access it; the host too where the pool is host-accessible.
-    ///
-    /// # Errors
-    /// `InvalidArgument` for size 0, `InvalidAllocation` for LDS or more than the pool's maximum,
-    /// `OutOfResources` if memory ran out.
-    pub fn allocate(&self, pool: &Pool, size: u64, flags: u32) -> Result<u64> {
-        let _ = (pool, size, flags);
-        Err(Error::NotSupported)
+/// All memory that the runtime knows.
+#[derive(Debug)]
+pub(crate) struct Memory {
+    kfd: Arc<Kfd>,
+    fragments: bool,
+    index: Index<Allocation>,
+    blocks: Mutex<HashMap<Class, Vec<Arc<Block>>>>,
+    pins: pin::Pins,
+}
+
+/// Which requests may share a block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Class {
+    pool: usize,
+    flags: AllocFlags,
+}
+
+/// One buffer object that small allocations are cut from.
+#[derive(Debug)]
+struct Block {
+    object: MemoryObject,
+    bitmap: Mutex<Bitmap>,
+    /// Everyone who was ever allowed to access a fragment: rights are per buffer object.
+    access: Mutex<AgentSet>,
+}
+
+/// One allocation of a pool.
+#[derive(Debug)]
+pub(crate) struct Allocation {
+    base: u64,
+    /// As requested.
+    size: u64,
+    pool: usize,
+    kind: PoolKind,
+    owner: usize,
+    backing: Backing,
+    access: Mutex<AgentSet>,
+    user_data: AtomicU64,
+    callbacks: callbacks::Callbacks,
+}
+
+#[derive(Debug)]
+enum Backing {
+    Whole(MemoryObject),
+    Fragment {
+        block: Arc<Block>,
+        class: Class,
+        offset: u64,
+        bytes: u64,
+    },
+}
+
+impl Ranged for Allocation {
+    fn length(&self) -> u64 {
+        self.size
+    }
+}
+
+impl Memory {
+    pub(crate) fn new(kfd: Arc<Kfd>, fragments: bool) -> Self {
+        Self {
+            kfd,
+            fragments,
+            index: Index::new(),
+            blocks: Mutex::default(),
+            pins: pin::Pins::new(),
+        }
     }
 
-    /// Frees an allocation by its base address; 0 is accepted.
-    ///
-    /// # Errors
-    /// `InvalidAllocation` for an address that is not the base of a live allocation.
-    pub fn free(&self, ptr: u64) -> Result<()> {
-        let _ = ptr;
-        Err(Error::NotSupported)
+    /// Frees everything: the runtime closes.
+    pub(crate) fn free_all(&self) {
+        self.pins.drain();
+        for allocation in self.index.drain() {
+            allocation.callbacks.run(allocation.base);
+        }
+        self.blocks.lock().clear();
     }
+}
 
-    /// Replaces the agents that may access the allocation around `ptr`.
-    ///
-    /// # Errors
-    /// `InvalidArgument` for no agents, `InvalidAllocation` for an unknown pointer.
-    pub fn allow_access(&self, agents: &[&Agent], ptr: u64) -> Result<()> {
-        let _ = (agents, ptr);
-        Err(Error::NotSupported)
-    }
-
-    /// What is known about the memory around `ptr`; unknown is an answer, not an error.
-    ///
-    /// # Errors
-    /// `NotInitialized`
-    pub fn pointer_info(&self, ptr: u64) -> Result<PointerInfo> {
-        let _ = ptr;
-        Err(Error::NotSupported)
-    }
-
-    /// Stores user data with the allocation around `ptr`.
-    ///
-    /// # Errors
-    /// `InvalidArgument` for an unknown pointer.
-    pub fn set_pointer_userdata(&self, ptr: u64, data: u64) -> Result<()> {
-        let _ = (ptr, data);
-        Err(Error::NotSupported)
-    }
-
-    /// Pins host memory for `agents` (all GPUs if empty) and returns its address for agents.
-    ///
-    /// # Errors
-    /// `InvalidArgument` for a null or empty range, `OutOfResources` if it cannot be pinned.
-    ///
-    /// # Safety
-    /// The range stays mapped until [`Runtime::unlock`].
-    pub unsafe fn lock(
-        &self,
-        host: u64,
-        size: u64,
-        agents: &[&Agent],
-        pool: Option<&Pool>,
-        flags: u32,
-    ) -> Result<u64> {
-        let _ = (host, size, agents, pool, flags);
-        Err(Error::NotSupported)
-    }
-
-    /// Undoes one [`Runtime::lock`]; an unknown pointer is accepted, as AMD's runtime does.
-    ///
-    /// # Errors
-    /// `NotInitialized`
-    pub fn unlock(&self, host: u64) -> Result<()> {
-        let _ = host;
-        Err(Error::NotSupported)
-    }
-
-    /// Copies `size` bytes between any two addresses and waits (`hsa_memory_copy`).
-    ///
-    /// # Errors
-    /// `InvalidArgument` for a null address with a size.
-    ///
-    /// # Safety
-    /// Both ranges are valid for the copy.
-    pub unsafe fn copy(&self, dst: u64, src: u64, size: u64) -> Result<()> {
-        let _ = (dst, src, size);
-        Err(Error::NotSupported)
-    }
-
-    /// Fills `count` dwords with `value` and waits (`hsa_amd_memory_fill`).
-    ///
-    /// # Errors
-    /// `InvalidArgument` for a null or unaligned address or count 0.
-    ///
-    /// # Safety
-    /// The range is valid for the store.
-    pub unsafe fn fill(&self, dst: u64, value: u32, count: u64) -> Result<()> {
-        let _ = (dst, value, count);
-        Err(Error::NotSupported)
-    }
-
-    /// Calls `callback(ptr, user_data)` when the allocation around `ptr` is freed.
-    ///
-    /// # Errors
-    /// `InvalidArgument` for a pointer that is not inside of an allocation.
-    pub fn register_deallocation_callback(
-        &self,
-        ptr: u64,
-        callback: DeallocationCallback,
-        user_data: u64,
-    ) -> Result<()> {
-        let _ = (ptr, callback, user_data);
-        Err(Error::NotSupported)
-    }
-
-    /// Undoes [`Runtime::register_deallocation_callback`].
-    ///
-    /// # Errors
-    /// `InvalidArgument` if the pair was not registered.
-    pub fn deregister_deallocation_callback(&self, ptr: u64, callback: DeallocationCallback) -> Result<()> {
-        let _ = (ptr, callback);
-        Err(Error::NotSupported)
-    }
-
-    /// Sets attributes of an SVM range.
-    ///
-    /// # Errors
-    /// `Generic` if the driver has no SVM, `InvalidArgument` for unknown attributes.
-    pub fn svm_attributes_set(&self, ptr: u64, size: u64, attributes: &[SvmAttribute]) -> Result<()> {
-        let _ = (ptr, size, attributes);
-        Err(Error::NotSupported)
-    }
-
-    /// Reads attributes of an SVM range into `attributes[..].value`.
-    ///
-    /// # Errors
-    /// As [`Runtime::svm_attributes_set`].
-    pub fn svm_attributes_get(&self, ptr: u64, size: u64, attributes: &mut [SvmAttribute]) -> Result<()> {
-        let _ = (ptr, size, attributes);
-        Err(Error::NotSupported)
-    }
-
-    /// Moves an SVM range to `agent` once `deps` are 0, then decrements `completion`.
-    ///
-    /// # Errors
-    /// As [`Runtime::svm_attributes_set`].
-    pub fn svm_prefetch(
-        &self,
-        ptr: u64,
-        size: u64,
-        agent: &Agent,
-        deps: &[Signal],
-        completion: Option<Signal>,
-    ) -> Result<()> {
-        let _ = (ptr, size, agent, deps, completion);
-        Err(Error::NotSupported)
-    }
+fn alloc_flags(pool: &Pool, flags: u32) -> AllocFlags {
+    // Executable always, as AMD's 5.2.3 maps it: programs load code into plain allocations.
+    let mut result = AllocFlags::EXECUTABLE;
+    result.set(AllocFlags::HOST_ACCESS, pool.host_accessible);
+    let fine = matches!(
+        pool.kind,
+        PoolKind::SystemFine | PoolKind::SystemKernarg | PoolKind::VramFine
+    );
+    result.set(AllocFlags::COHERENT, fine);
+    result.set(AllocFlags::UNCACHED, flags & alloc_flag::UNCACHED != 0);
+    result.set(
+        AllocFlags::CONTIGUOUS,
+        flags & alloc_flag::CONTIGUOUS != 0 && pool.kind.is_vram(),
+    );
+    result
 }

@@ -44,7 +44,10 @@ impl PoolKind {
     /// True for host memory.
     #[must_use]
     pub fn is_system(self) -> bool {
-        matches!(self, Self::SystemFine | Self::SystemKernarg | Self::SystemCoarse)
+        matches!(
+            self,
+            Self::SystemFine | Self::SystemKernarg | Self::SystemCoarse
+        )
     }
     /// True for device memory.
     #[must_use]
@@ -158,7 +161,11 @@ impl Pool {
     /// Segment.
     #[must_use]
     pub fn segment(&self) -> Segment {
-        if self.kind == PoolKind::Group { Segment::Group } else { Segment::Global }
+        if self.kind == PoolKind::Group {
+            Segment::Group
+        } else {
+            Segment::Global
+        }
     }
     /// [`global_flag`] bits; the same bits as `hsa_region_global_flag_t`.
     #[must_use]
@@ -178,7 +185,11 @@ impl Pool {
     /// `RUNTIME_ALLOC_REC_GRANULE`: 2 MiB for device memory, 4096 for host memory, 0 for LDS.
     #[must_use]
     pub fn alloc_rec_granule(&self) -> u64 {
-        if self.kind.is_vram() { VRAM_REC_GRANULE } else { self.alloc_granule() }
+        if self.kind.is_vram() {
+            VRAM_REC_GRANULE
+        } else {
+            self.alloc_granule()
+        }
     }
     /// `ACCESSIBLE_BY_ALL`: host memory.
     #[must_use]

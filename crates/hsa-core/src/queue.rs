@@ -1,12 +1,26 @@
 //! Queues: creation, indices, state, errors.
 
-use crate::agent::Agent;
-use crate::error::Error;
-use crate::pool::Pool;
-use crate::runtime::Runtime;
-use crate::signal::Signal;
 use crate::Result;
-use std::sync::atomic::Ordering;
+use crate::error::Error;
+use crate::runtime::{self, Runtime};
+use crate::table::AddressTable;
+use amdgpu_abi::queue::AmdQueue;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+mod create;
+mod failure;
+mod hardware;
+pub(crate) mod ring;
+mod soft;
+mod state;
+
+use state::Inner;
+
+/// Queues that one GPU can have (ROCr's limit of user queues).
+pub const MAX_QUEUES: u32 = 128;
 
 /// `hsa_queue_type_t`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,7 +38,9 @@ impl QueueType {
     /// The type of a C value.
     #[must_use]
     pub fn from_raw(raw: u32) -> Option<Self> {
-        [Self::Multi, Self::Single, Self::Cooperative].get(usize::try_from(raw).ok()?).copied()
+        [Self::Multi, Self::Single, Self::Cooperative]
+            .get(usize::try_from(raw).ok()?)
+            .copied()
     }
 }
 
@@ -51,6 +67,10 @@ pub struct QueueInfo {
     pub doorbell_id: u64,
 }
 
+/// Queue blocks by address; the value says nothing.
+static LIVE: AddressTable<16384> = AddressTable::new();
+static NEXT_ID: AtomicU64 = AtomicU64::new(0);
+
 /// A live queue: the address of its `hsa_queue_t`. Copying it does not keep the queue alive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Queue {
@@ -61,43 +81,63 @@ pub struct Queue {
 #[must_use]
 #[inline]
 pub fn lookup(handle: u64) -> Option<Queue> {
-    let _ = handle;
-    None
+    LIVE.get(handle).map(|_| Queue { handle })
 }
 
-impl Runtime {
-    /// Creates a queue on a GPU (`hsa_queue_create`).
-    ///
-    /// # Errors
-    /// `InvalidArgument` for a size that is not a power of two, `InvalidQueueCreation` for a CPU or
-    /// a type that the agent lacks, `OutOfResources`.
-    pub fn create_queue(
-        &self,
-        agent: &Agent,
-        size: u32,
-        queue_type: QueueType,
-        callback: Option<ErrorCallback>,
-        private_segment_size: u32,
-        group_segment_size: u32,
-    ) -> Result<Queue> {
-        let _ = (agent, size, queue_type, callback, private_segment_size, group_segment_size);
-        Err(Error::NotSupported)
+/// The queues of one open runtime.
+#[derive(Debug, Default)]
+pub(crate) struct Queues {
+    by_handle: Mutex<HashMap<u64, Arc<Inner>>>,
+    /// The cooperative queue of each agent is one and shared: (handle, users).
+    cooperative: Mutex<HashMap<usize, (u64, u32)>>,
+}
+
+impl Queues {
+    fn add(&self, handle: u64, inner: Arc<Inner>) -> Result<Queue> {
+        if !LIVE.insert(handle, 0) {
+            return Err(Error::OutOfResources);
+        }
+        self.by_handle.lock().insert(handle, inner);
+        Ok(Queue { handle })
     }
 
-    /// Creates a queue that the application itself serves (`hsa_soft_queue_create`).
-    ///
-    /// # Errors
-    /// `InvalidArgument` for a bad size or no features, `OutOfResources`.
-    pub fn create_soft_queue(
-        &self,
-        region: &Pool,
-        size: u32,
-        queue_type: QueueType,
-        features: u32,
-        doorbell: Signal,
-    ) -> Result<Queue> {
-        let _ = (region, size, queue_type, features, doorbell);
-        Err(Error::NotSupported)
+    fn get(&self, queue: Queue) -> Result<Arc<Inner>> {
+        self.by_handle
+            .lock()
+            .get(&queue.handle)
+            .cloned()
+            .ok_or(Error::InvalidQueue)
+    }
+
+    /// Ends a queue: it can no longer be found, its packets stop, its memory goes.
+    fn remove(&self, queue: Queue) -> Result<()> {
+        let inner = self
+            .by_handle
+            .lock()
+            .remove(&queue.handle)
+            .ok_or(Error::InvalidQueue)?;
+        LIVE.remove(queue.handle);
+        inner.end();
+        Ok(())
+    }
+
+    /// Hardware queues that an agent has.
+    fn count(&self, agent: usize) -> usize {
+        self.by_handle
+            .lock()
+            .values()
+            .filter(|q| q.is_hardware_of(agent))
+            .count()
+    }
+
+    /// Ends every queue: the runtime closes.
+    pub(crate) fn destroy_all(&self) {
+        let handles: Vec<u64> = self.by_handle.lock().keys().copied().collect();
+        for handle in handles {
+            // Only another thread's destroy can have been faster.
+            let _ = self.remove(Queue { handle });
+        }
+        self.cooperative.lock().clear();
     }
 }
 
@@ -107,92 +147,79 @@ impl Queue {
     pub fn handle(self) -> u64 {
         self.handle
     }
-    /// Stops the queue and frees it (`hsa_queue_destroy`).
+
+    #[inline]
+    fn block<'a>(self) -> &'a AmdQueue {
+        ring::block(self.handle)
+    }
+
+    fn inner(self) -> Result<Arc<Inner>> {
+        runtime::current()?.live()?.queues.get(self)
+    }
+
+    /// Stops the queue and frees it (`hsa_queue_destroy`). Packets that did not run never will.
     ///
     /// # Errors
     /// `InvalidQueue`
     pub fn destroy(self) -> Result<()> {
-        Err(Error::NotSupported)
+        let live = runtime::current().and_then(Runtime::live)?;
+        let mut cooperative = live.queues.cooperative.lock();
+        if let Some((_, users)) = cooperative
+            .values_mut()
+            .find(|(handle, _)| *handle == self.handle)
+        {
+            *users -= 1;
+            if *users != 0 {
+                return Ok(());
+            }
+            cooperative.retain(|_, (handle, _)| *handle != self.handle);
+        }
+        drop(cooperative);
+        live.queues.remove(self)
     }
-    /// Stops the queue for good (`hsa_queue_inactivate`).
-    ///
-    /// # Errors
-    /// `InvalidQueue`
-    pub fn inactivate(self) -> Result<()> {
-        Err(Error::NotSupported)
-    }
+
     /// Reads the read index.
     #[must_use]
     #[inline]
     pub fn load_read_index(self, order: Ordering) -> u64 {
-        let _ = order;
-        0
+        self.block().read_dispatch_id.load(order)
     }
-    /// Stores the read index (soft queues only; ignored otherwise, as the packet processor owns it).
+
+    /// Stores the read index, which is for whoever serves a soft queue.
     #[inline]
     pub fn store_read_index(self, value: u64, order: Ordering) {
-        let _ = (value, order);
+        self.block().read_dispatch_id.store(value, order);
     }
+
     /// Reads the write index.
     #[must_use]
     #[inline]
     pub fn load_write_index(self, order: Ordering) -> u64 {
-        let _ = order;
-        0
+        self.block().write_dispatch_id.load(order)
     }
+
     /// Stores the write index.
     #[inline]
     pub fn store_write_index(self, value: u64, order: Ordering) {
-        let _ = (value, order);
+        self.block().write_dispatch_id.store(value, order);
     }
+
     /// Adds to the write index; answers the old one.
     #[inline]
     pub fn add_write_index(self, value: u64, order: Ordering) -> u64 {
-        let _ = (value, order);
-        0
+        self.block().write_dispatch_id.fetch_add(value, order)
     }
+
     /// Compare and swap of the write index; answers the old one.
     #[inline]
     pub fn cas_write_index(self, expected: u64, value: u64, order: Ordering) -> u64 {
-        let _ = (expected, value, order);
-        0
-    }
-    /// Restricts the queue to compute units; an empty mask allows all (`hsa_amd_queue_cu_set_mask`).
-    ///
-    /// # Errors
-    /// `CuMaskReduced` if bits were dropped (the rest holds), `InvalidQueue`.
-    pub fn set_cu_mask(self, mask: &[u32]) -> Result<()> {
-        let _ = mask;
-        Err(Error::NotSupported)
-    }
-    /// The compute-unit mask, one bit per unit.
-    ///
-    /// # Errors
-    /// `InvalidQueue`
-    pub fn cu_mask(self) -> Result<Vec<u32>> {
-        Err(Error::NotSupported)
-    }
-    /// Sets the priority.
-    ///
-    /// # Errors
-    /// `InvalidQueue`
-    pub fn set_priority(self, priority: Priority) -> Result<()> {
-        let _ = priority;
-        Err(Error::NotSupported)
-    }
-    /// Turns dispatch timestamps on or off (`hsa_amd_profiling_set_profiler_enabled`).
-    ///
-    /// # Errors
-    /// `InvalidQueue`
-    pub fn set_profiling(self, enable: bool) -> Result<()> {
-        let _ = enable;
-        Err(Error::NotSupported)
-    }
-    /// `hsa_amd_queue_get_info`
-    ///
-    /// # Errors
-    /// `InvalidQueue`
-    pub fn info(self) -> Result<QueueInfo> {
-        Err(Error::NotSupported)
+        let failure = match order {
+            Ordering::Relaxed | Ordering::Release => Ordering::Relaxed,
+            _ => Ordering::Acquire,
+        };
+        let index = &self.block().write_dispatch_id;
+        index
+            .compare_exchange(expected, value, order, failure)
+            .unwrap_or_else(|old| old)
     }
 }
