@@ -138,7 +138,7 @@ fn wave(text: &mut String, guest: &Guest, subject: &Subject, at: &WaveLocation) 
     );
 }
 
-/// The instruction's mnemonic and bytes.
+/// The instruction in LLVM's syntax, and its bytes.
 fn instruction(guest: &Guest, pc: u64) -> String {
     let mut bytes = [0; MAX_INSTRUCTION_BYTES];
     // Near the end of a mapping fewer bytes can be read.
@@ -149,10 +149,11 @@ fn instruction(guest: &Guest, pc: u64) -> String {
     else {
         return "not readable".to_owned();
     };
-    match amdgpu_isa::decode(guest.host().target(), &bytes[..count]) {
+    let target = guest.host().target();
+    match amdgpu_isa::decode(target, &bytes[..count]) {
         Ok(inst) => {
             let own = &bytes[..count.min(inst.size_bytes.into())];
-            format!("{} ({})", inst.op.name(), hex(own))
+            format!("{} ({})", inst.display(target), hex(own))
         }
         Err(_) => hex(&bytes[..count.min(8)]),
     }

@@ -263,6 +263,29 @@ fn page_fault_of_a_wave_is_a_memory_event_and_no_queue_error() {
 }
 
 #[test]
+fn report_shows_the_instruction_and_its_place() {
+    let code = Arc::new(std::sync::OnceLock::new());
+    let at = Arc::clone(&code);
+    let gpu = TestGpu::with_engine(move |_, _, _| Outcome::Stopped {
+        stop: Stop::Trap { id: 2 },
+        at: WaveLocation {
+            pc: *at.get().unwrap(),
+            ..WaveLocation::default()
+        },
+    });
+    // llvm-mc-19 -mcpu=gfx90a: global_load_dword v2, v[0:1], off
+    let pc = gpu.alloc(4096) + 4088;
+    cell(pc).store(0x027f_0000_dc50_8000, std::sync::atomic::Ordering::Relaxed);
+    code.set(pc).unwrap();
+    let queue = TestQueue::new(&gpu);
+    queue.dispatch(0);
+    queue.inactive.wait(inactive::TRAP);
+    let report = gpu.report();
+    let text = format!("{pc:#x}: global_load_dword v2, v[0:1], off (00 80 50 dc 00 00 7f 02)");
+    assert!(report.contains(&text), "{report}");
+}
+
+#[test]
 fn unmapped_dependency_and_completion_signals_are_page_faults() {
     for (dep, completion) in [(0x1000, 0), (0, 0x1000)] {
         let gpu = TestGpu::new();
