@@ -35,7 +35,7 @@ pub(super) fn svm(kfd: &VirtualKfd, request: Request, arg: u64) -> Result<(), Er
         return Err(EINVAL);
     }
     let attributes: Vec<Attribute> =
-        uaccess::get_array(arg + size_of::<SvmHeader>() as u64, count)?;
+        uaccess::get_array(arg.wrapping_add(size_of::<SvmHeader>() as u64), count)?;
     let (start, end) = span(&header)?;
     match header.op {
         SET => set(kfd, start, end, &attributes),
@@ -44,7 +44,7 @@ pub(super) fn svm(kfd: &VirtualKfd, request: Request, arg: u64) -> Result<(), Er
             start,
             end,
             attributes,
-            arg + size_of::<SvmHeader>() as u64,
+            arg.wrapping_add(size_of::<SvmHeader>() as u64),
         ),
         _ => Err(EINVAL),
     }
