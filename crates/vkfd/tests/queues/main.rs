@@ -9,6 +9,7 @@ mod dispatch;
 mod errors;
 mod gpu;
 mod hostile;
+mod kernels;
 mod ring;
 mod scheduling;
 mod sdma;
