@@ -49,6 +49,7 @@ pub enum DecodeError {
 pub(crate) use memory::with_status;
 pub(crate) use scalar::is_probe;
 pub(crate) use vector::is_cmpx;
+pub(crate) use vop3::is_mix;
 
 type Result<T> = core::result::Result<T, DecodeError>;
 

@@ -148,7 +148,7 @@ pub struct Sdwa {
 pub struct Mods {
     /// Negate source (VOP3, SDWA, DPP); for packed math the low half.
     pub neg: u8,
-    /// Absolute value of source; applied before `neg`.
+    /// Absolute value of source; applied before `neg`. `v_fma_mix*` too.
     pub abs: u8,
     /// Packed math: negate the high half.
     pub neg_hi: u8,
@@ -173,7 +173,7 @@ pub struct Mods {
     pub lds: bool,
     /// DS: the access goes to GDS.
     pub gds: bool,
-    /// Buffer: the VGPR address holds an offset.
+    /// Buffer: the VGPR address holds an offset. SMEM: an immediate comes with the register.
     pub offen: bool,
     /// Buffer: the VGPR address holds an index.
     pub idxen: bool,

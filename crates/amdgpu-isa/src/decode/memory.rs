@@ -75,6 +75,9 @@ pub(super) fn flat(cursor: &mut Cursor<'_>) -> Result<Inst> {
     inst.mods.dlc = cursor.gfx10() && field(bits, 12, 12) != 0;
     inst.mods.scc = !cursor.gfx10() && field(bits, 25, 25) != 0;
     inst.mods.lds = field(bits, 13, 13) != 0;
+    if inst.mods.lds && !cursor.gfx10() && field(bits, 55, 55) != 0 {
+        return Err(DecodeError::ReservedBits { op: row.op });
+    }
     flat_address(cursor, row, &mut inst, bits)?;
     flat_data(cursor, row, &mut inst, bits)?;
     inst.size_bytes = cursor.size_bytes();
@@ -98,6 +101,9 @@ fn flat_address(cursor: &Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) -> R
     let saddr = field(bits, 54, 48);
     let vaddr = field(bits, 39, 32);
     if inst.encoding == Encoding::Flat {
+        if cursor.gfx10() && saddr != u32::from(scalar::NULL) {
+            return Err(DecodeError::ReservedBits { op: row.op });
+        }
         inst.src[0] = vector(cursor, row, signature.src[0], vaddr, false)?;
         return Ok(());
     }
@@ -150,6 +156,9 @@ pub(super) fn mubuf(cursor: &mut Cursor<'_>) -> Result<Inst> {
     let mut inst = blank(row, Encoding::Mubuf);
     if row.signature().src[3].exists() {
         mubuf_modifiers(cursor, row, &mut inst, bits);
+        if row.op == Op::BUFFER_STORE_LDS_DWORD && !inst.mods.lds {
+            return Err(cursor.unknown());
+        }
         buffer(cursor, row, &mut inst, bits)?;
     }
     inst.size_bytes = cursor.size_bytes();

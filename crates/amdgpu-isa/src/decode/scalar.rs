@@ -114,6 +114,7 @@ pub(super) fn smem_gfx9(cursor: &mut Cursor<'_>) -> Result<Inst> {
         inst.imm = signed(field(bits, 52, 32), 21);
     }
     if register {
+        inst.mods.offen = immediate;
         inst.src[1] = cursor.scalar_register(row.op, field(bits, 63, 57), 1)?;
     } else if !immediate {
         inst.src[1] = cursor.scalar_register(row.op, field(bits, 38, 32), 1)?;

@@ -24,6 +24,8 @@ pub(super) fn decode(cursor: &mut Cursor<'_>) -> Result<Inst> {
     let row = find(cursor, index, opcode, bits)?;
     let mut inst = blank(row, encoding);
     match field(bits, 8, 0) {
+        // v_nop and its like ignore the field.
+        _ if !row.signature().dst.exists() => {}
         SDWA => sdwa(cursor, row, &mut inst)?,
         DPP16 => dpp16(cursor, row, &mut inst)?,
         code @ (DPP8 | DPP8_FETCH_INACTIVE) if cursor.gfx10() => {

@@ -5,7 +5,7 @@ use super::vector::{implied_mask, is_cmpx, vector_destination};
 use super::{DecodeError, Result, blank, find};
 use crate::inst::{Encoding, Inst, Operand};
 use crate::op::Op;
-use crate::signature::{Class, Kind, OperandType};
+use crate::signature::{Class, OperandType};
 use crate::tables::{Layout, Row, Tables};
 
 pub(super) fn decode(cursor: &mut Cursor<'_>) -> Result<Inst> {
@@ -26,9 +26,6 @@ pub(super) fn decode(cursor: &mut Cursor<'_>) -> Result<Inst> {
     let code = field(bits, 7, 0);
     inst.dst = if cursor.gfx10() && is_cmpx(row.op) {
         implied_mask(cursor, row.op)
-    } else if row.signature().dst.kind == Kind::Mask {
-        // A compare's destination field is 7 bits wide.
-        vector_destination(cursor, row.op, code & 0x7f, row.signature().dst)?
     } else {
         vector_destination(cursor, row.op, code, row.signature().dst)?
     };
@@ -86,13 +83,26 @@ fn packed_word(cursor: &mut Cursor<'_>, bits: u64) -> Result<Inst> {
     inst.dst = vector_destination(cursor, row.op, field(bits, 7, 0), row.signature().dst)?;
     sources(cursor, row, &mut inst, bits)?;
     let bits = bits & row.used;
-    inst.mods.neg_hi = byte(field(bits, 10, 8));
+    let high = byte(field(bits, 10, 8));
+    if is_mix(row.op) {
+        inst.mods.abs = high;
+    } else {
+        inst.mods.neg_hi = high;
+    }
     inst.mods.op_sel = byte(field(bits, 13, 11));
     inst.mods.op_sel_hi = byte(field(bits, 60, 59) | field(bits, 14, 14) << 2);
     inst.mods.clamp = field(bits, 15, 15) != 0;
     inst.mods.neg = byte(field(bits, 63, 61));
     inst.size_bytes = cursor.size_bytes();
     Ok(inst)
+}
+
+/// Mixed-precision operations: each source has its own sign modifiers, as in VOP3.
+pub(crate) const fn is_mix(op: Op) -> bool {
+    matches!(
+        op,
+        Op::V_FMA_MIX_F32 | Op::V_FMA_MIXLO_F16 | Op::V_FMA_MIXHI_F16
+    )
 }
 
 /// MFMA and the AGPR moves. Bits 59 and 60 choose AGPRs for sources 0 and 1, bit 15 for the

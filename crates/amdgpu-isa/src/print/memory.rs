@@ -94,6 +94,9 @@ fn buffer(text: &mut Text<'_>) {
     } else {
         (inst.src[1], types.src[1])
     };
+    if inst.op == Op::BUFFER_STORE_LDS_DWORD {
+        return store_lds(text);
+    }
     typed(text, data, with_status(ty, inst.mods.tfe));
     let address = if inst.mods.offen && inst.mods.idxen {
         OperandType {
@@ -122,4 +125,15 @@ fn buffer(text: &mut Text<'_>) {
     cache_policy(text);
     text.flag(inst.mods.tfe, "tfe");
     text.flag(inst.mods.lds, "lds");
+}
+
+/// No data, no address, and the modifiers in their own order.
+fn store_lds(text: &mut Text<'_>) {
+    let inst = text.inst;
+    let types = signature(inst.op);
+    typed(text, inst.src[2], types.src[2]);
+    typed(text, inst.src[3], types.src[3]);
+    text.number("offset", inst.imm);
+    text.flag(true, "lds");
+    cache_policy(text);
 }

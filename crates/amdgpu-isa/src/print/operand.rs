@@ -1,7 +1,7 @@
 //! Operand text.
 
 use crate::inst::{Operand, Special, Target, scalar};
-use crate::signature::{Kind, OperandType};
+use crate::signature::{Class, Kind, OperandType};
 
 /// Text of an operand of a type.
 pub(super) fn operand(target: Target, value: Operand, ty: OperandType) -> String {
@@ -11,7 +11,12 @@ pub(super) fn operand(target: Target, value: Operand, ty: OperandType) -> String
     {
         return name.to_owned();
     }
-    registers(value, dwords, ty.bits == 64)
+    match value {
+        Operand::Literal(literal) if ty.class == Class::Literal => hex(literal),
+        Operand::Literal(literal) => literal_text(literal, ty),
+        Operand::Float(code) => float_text(code, ty),
+        _ => registers(value, dwords),
+    }
 }
 
 /// Registers of a type: a lane mask is a pair in wave64 (gfx90a).
@@ -23,15 +28,15 @@ pub(super) const fn dwords(target: Target, ty: OperandType) -> u8 {
 }
 
 /// Text of an operand that takes `dwords` registers.
-fn registers(value: Operand, dwords: u8, double: bool) -> String {
+fn registers(value: Operand, dwords: u8) -> String {
     match value {
         Operand::None => "off".to_owned(),
         Operand::Scalar(code) => scalar_register(code, dwords),
         Operand::Vgpr(first) => tuple('v', first, dwords),
         Operand::Agpr(first) => tuple('a', first, dwords),
         Operand::Int(value) => value.to_string(),
-        Operand::Float(code) => float(code, double).to_owned(),
-        Operand::Literal(value) => format!("{value:#x}"),
+        Operand::Float(code) => float(code, false).to_owned(),
+        Operand::Literal(value) => hex(value),
         Operand::Special(special) => special_name(special).to_owned(),
     }
 }
@@ -84,6 +89,73 @@ fn gfx9_name(code: u8, dwords: u8) -> Option<&'static str> {
         (scalar::XNACK_MASK_HI, _) => "xnack_mask_hi",
         _ => return None,
     })
+}
+
+/// Text of an inline float; 16-bit integer operands show its half-precision bits.
+fn float_text(code: u8, ty: OperandType) -> String {
+    if ty.bits == 16 && ty.count == 1 && ty.kind != Kind::Float {
+        return hex(u32::from(HALF[usize::from(code - 240)]));
+    }
+    float(code, ty.bits == 64).to_owned()
+}
+
+/// Bits of the inline floats 240..=248 in each precision (f64: high half).
+const HALF: [u16; 9] = [
+    0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118,
+];
+const SINGLE: [u32; 9] = [
+    0x3f00_0000,
+    0xbf00_0000,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x4000_0000,
+    0xc000_0000,
+    0x4080_0000,
+    0xc080_0000,
+    0x3e22_f983,
+];
+const DOUBLE: [u32; 8] = [
+    0x3fe0_0000,
+    0xbfe0_0000,
+    0x3ff0_0000,
+    0xbff0_0000,
+    0x4000_0000,
+    0xc000_0000,
+    0x4010_0000,
+    0xc010_0000,
+];
+
+/// Literals whose value could have been an inline constant are printed as one.
+fn literal_text(value: u32, ty: OperandType) -> String {
+    let half = |bits: u32| HALF.iter().position(|&known| u32::from(known) == bits);
+    let (integer, name, bits) = match (ty.kind, ty.bits, ty.count) {
+        (Kind::Float, 64, _) => {
+            let name = DOUBLE.iter().position(|&known| known == value);
+            (i64::from(value) << 32, name, value)
+        }
+        (_, 64, _) => (i64::from(value), None, value),
+        (kind, 16, 1) => {
+            let low = value & 0xffff;
+            let name = half(low).filter(|_| kind == Kind::Float);
+            (i64::from((low << 16).cast_signed() >> 16), name, low)
+        }
+        (Kind::Float, 16, _) => (i64::from(value.cast_signed()), half(value), value),
+        _ => {
+            let name = SINGLE.iter().position(|&known| known == value);
+            (i64::from(value.cast_signed()), name, value)
+        }
+    };
+    if (-16..=64).contains(&integer) {
+        return integer.to_string();
+    }
+    match name.and_then(|index| u8::try_from(240 + index).ok()) {
+        Some(code) => float(code, false).to_owned(),
+        None => hex(bits),
+    }
+}
+
+fn hex(value: u32) -> String {
+    format!("{value:#x}")
 }
 
 const fn float(code: u8, double: bool) -> &'static str {

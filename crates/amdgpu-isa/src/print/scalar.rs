@@ -90,7 +90,7 @@ fn sopk(text: &mut Text<'_>) {
             text.operand(&register_field(text, value));
             return typed(text, inst.src[0], types.src[0]);
         }
-        Op::S_VERSION => return text.operand(&small_or_hex_wide(value)),
+        Op::S_VERSION => return text.operand(&small_or_hex_version(value)),
         _ => {}
     }
     if inst.dst == Operand::None {
@@ -109,9 +109,13 @@ fn sopk(text: &mut Text<'_>) {
     text.operand(&shown);
 }
 
-/// `s_version` prints small numbers in decimal up to 65 and more: LLVM's rule for 16-bit fields.
-fn small_or_hex_wide(value: u32) -> String {
-    small_or_hex(value)
+/// `s_version` has its own limit for decimals.
+fn small_or_hex_version(value: u32) -> String {
+    if value <= 65 {
+        value.to_string()
+    } else {
+        format!("{value:#x}")
+    }
 }
 
 /// `hwreg(…)`: id in bits 5:0, offset in 10:6, size minus one in 15:11.
@@ -129,7 +133,7 @@ fn smem(text: &mut Text<'_>) {
     let inst = text.inst;
     let types = signature(inst.op);
     if is_probe(inst.op) {
-        text.operand(&inst.mods.format.to_string());
+        text.operand(&small_or_hex(inst.mods.format.into()));
     } else if inst.src[2] == Operand::None {
         typed(text, inst.dst, types.dst);
     } else {
@@ -147,11 +151,14 @@ fn smem(text: &mut Text<'_>) {
 fn offset(text: &mut Text<'_>) {
     let inst = text.inst;
     if inst.src[1] == Operand::None {
+        if text.gfx10() && inst.imm == 0 {
+            return text.operand("null");
+        }
         let value = hex(inst.imm);
         return text.operand(&value);
     }
     typed(text, inst.src[1], OperandType::B32);
-    if inst.imm != 0 {
+    if inst.imm != 0 || inst.mods.offen {
         text.modifier(&format!("offset:{}", hex(inst.imm)));
     }
 }

@@ -3,10 +3,10 @@
 use super::Text;
 use super::format;
 use super::operand::operand;
-use crate::decode::is_cmpx;
+use crate::decode::{is_cmpx, is_mix};
 use crate::inst::{Dpp, Encoding, Operand, Sdwa};
 use crate::op::Op;
-use crate::signature::{OperandType, Signature};
+use crate::signature::{Kind, OperandType, Signature};
 use crate::tables::{signature, suffix};
 
 pub(super) fn print(text: &mut Text<'_>) {
@@ -67,14 +67,24 @@ fn destinations(text: &mut Text<'_>, types: &Signature) {
 fn source(text: &Text<'_>, slot: usize, ty: OperandType) -> String {
     let inst = text.inst;
     let value = inst.src[slot];
-    let shown = operand(text.target, value, ty);
-    if inst.encoding == Encoding::Vop3p {
+    // The exponent of v_ldexp_f16 is a half-precision operand in LLVM's text.
+    let shown = match (inst.op, slot) {
+        (Op::V_LDEXP_F16, 1) => operand(text.target, value, signature(inst.op).dst),
+        _ => operand(text.target, value, ty),
+    };
+    if inst.encoding == Encoding::Vop3p && !is_mix(inst.op) {
         return shown;
     }
     if inst
         .sdwa
         .is_some_and(|form| form.src_sext.get(slot) == Some(&true))
     {
+        return format!("sext({shown})");
+    }
+    // The sign bit of an integer source reads as sign extension in LLVM's text.
+    let integer = !matches!(ty.kind, Kind::Float | Kind::Bits)
+        || matches!(inst.op, Op::V_CVT_PK_U8_F32) && slot == 2;
+    if integer && inst.mods.neg >> slot & 1 != 0 {
         return format!("sext({shown})");
     }
     let constant = matches!(
@@ -131,14 +141,9 @@ fn packed_modifiers(text: &mut Text<'_>) {
     let inst = text.inst;
     let count = source_count(text);
     let all = (1 << count) - 1;
-    // The mixed-precision operations use op_sel_hi as a type, zero by default.
-    let mix = matches!(
-        inst.op,
-        Op::V_FMA_MIX_F32 | Op::V_FMA_MIXLO_F16 | Op::V_FMA_MIXHI_F16
-    );
     let matrix = inst.op.name().starts_with("v_mfma") || inst.op.name().starts_with("v_accvgpr");
-    let default_high = if mix || matrix { 0 } else { all };
-    if mix {
+    let default_high = if matrix { 0 } else { all };
+    if is_mix(inst.op) {
         return mix_modifiers(text);
     }
     if inst.mods.op_sel != 0 {
@@ -159,6 +164,7 @@ fn packed_modifiers(text: &mut Text<'_>) {
     text.number("blgp", inst.mods.blgp.into());
 }
 
+/// The mixed-precision operations use op_sel_hi as a type, zero by default.
 fn mix_modifiers(text: &mut Text<'_>) {
     let inst = text.inst;
     if inst.mods.op_sel != 0 {

@@ -1420,7 +1420,7 @@ static ROWS: [Row; 1441] = [
     Row { op: Op::BUFFER_STORE_FORMAT_D16_HI_X, signature: 248, layout: Layout::Plain, used: 0x8000000002f000, zero: 0x10000, sdwa: None, dpp: None, dpp8: false },
     Row { op: Op::BUFFER_WBL2, signature: 25, layout: Layout::Plain, used: 0x0, zero: 0x80000000013000, sdwa: None, dpp: None, dpp8: false },
     Row { op: Op::BUFFER_INVL2, signature: 25, layout: Layout::Plain, used: 0x0, zero: 0x8000000001f000, sdwa: None, dpp: None, dpp8: false },
-    Row { op: Op::BUFFER_STORE_LDS_DWORD, signature: 252, layout: Layout::Plain, used: 0x3f000, zero: 0x80000000000000, sdwa: None, dpp: None, dpp8: false },
+    Row { op: Op::BUFFER_STORE_LDS_DWORD, signature: 252, layout: Layout::Plain, used: 0x3c000, zero: 0x80000000003000, sdwa: None, dpp: None, dpp8: false },
     Row { op: Op::BUFFER_WBINVL1, signature: 25, layout: Layout::Plain, used: 0x0, zero: 0x8000000001f000, sdwa: None, dpp: None, dpp8: false },
     Row { op: Op::BUFFER_WBINVL1_VOL, signature: 25, layout: Layout::Plain, used: 0x0, zero: 0x8000000001f000, sdwa: None, dpp: None, dpp8: false },
     Row { op: Op::BUFFER_ATOMIC_SWAP, signature: 253, layout: Layout::Plain, used: 0x8000000002f000, zero: 0x10000, sdwa: None, dpp: None, dpp8: false },

@@ -5,8 +5,10 @@ use std::process::{Command, Stdio};
 
 use amdgpu_isa::Target;
 
-/// What LLVM makes of a record: text and length of its first instruction, or nothing.
-pub type Verdict = Option<(String, usize)>;
+/// What LLVM makes of a record: text and encoding of its first instruction, or nothing.
+///
+/// The encoding is LLVM's own assembly of the text, so it can be shorter than the record's.
+pub type Verdict = Option<(String, String)>;
 
 /// LLVM 19's tools, by the names that Debian and others install.
 pub fn tool(name: &str) -> Option<String> {
@@ -33,7 +35,7 @@ const SEPARATOR: &str = "[0x34,0x12,0x80,0xbf]";
 const SEPARATOR_TEXT: &str = "s_nop 0x1234";
 
 /// Records per run: long inputs have crashed LLVM 19.
-const CHUNK: usize = 100;
+const CHUNK: usize = 500;
 
 /// First instruction of every record. A record on which LLVM crashes counts as refused.
 pub fn disassemble(mc: &str, target: Target, records: &[Vec<u8>]) -> Vec<Verdict> {
@@ -95,7 +97,7 @@ fn parse(output: &str) -> Vec<Verdict> {
         if text == SEPARATOR_TEXT {
             verdicts.push(first.take());
         } else if first.is_none() {
-            first = Some((text.to_owned(), encoding.split(',').count()));
+            first = Some((text.to_owned(), encoding.trim_end_matches(']').to_owned()));
         }
     }
     verdicts
