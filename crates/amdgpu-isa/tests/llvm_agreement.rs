@@ -171,9 +171,10 @@ fn record(shape: &Shape, opcode: u64, random: &mut Random) -> Vec<u8> {
     }
     if shape.sources.len() == 3 {
         // Operations of one or two sources want the other fields to be zero.
-        match random.below(3) {
-            0 => word = replace(word, 41, 18, 0),
-            1 => word = replace(word, 50, 9, 0),
+        match random.below(12) {
+            0 => word = 0,
+            1..4 => word = replace(word, 41, 18, 0),
+            4..8 => word = replace(word, 50, 9, 0),
             _ => {}
         }
     }

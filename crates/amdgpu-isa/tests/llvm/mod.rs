@@ -8,10 +8,10 @@ use amdgpu_isa::Target;
 /// What LLVM makes of a record: text and encoding of its first instruction, or nothing.
 ///
 /// The encoding is LLVM's own assembly of the text, so it can be shorter than the record's.
-pub type Verdict = Option<(String, String)>;
+pub(crate) type Verdict = Option<(String, String)>;
 
 /// LLVM 19's tools, by the names that Debian and others install.
-pub fn tool(name: &str) -> Option<String> {
+pub(crate) fn tool(name: &str) -> Option<String> {
     let candidates = [format!("{name}-19"), format!("/usr/lib/llvm-19/bin/{name}")];
     candidates.into_iter().find(|path| {
         Command::new(path)
@@ -23,7 +23,7 @@ pub fn tool(name: &str) -> Option<String> {
     })
 }
 
-pub const fn cpu(target: Target) -> &'static str {
+pub(crate) const fn cpu(target: Target) -> &'static str {
     match target {
         Target::Gfx90a => "gfx90a",
         Target::Gfx1030 => "gfx1030",
@@ -38,7 +38,7 @@ const SEPARATOR_TEXT: &str = "s_nop 0x1234";
 const CHUNK: usize = 500;
 
 /// First instruction of every record. A record on which LLVM crashes counts as refused.
-pub fn disassemble(mc: &str, target: Target, records: &[Vec<u8>]) -> Vec<Verdict> {
+pub(crate) fn disassemble(mc: &str, target: Target, records: &[Vec<u8>]) -> Vec<Verdict> {
     records
         .chunks(CHUNK)
         .flat_map(|chunk| bisect(mc, target, chunk))
