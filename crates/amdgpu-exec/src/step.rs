@@ -74,6 +74,11 @@ pub fn select<B: Body>(level: HostLevel) -> StepFn {
     }
 }
 
+/// The function of body `B` for hosts of level V3 only; no base version is compiled.
+pub(crate) fn select_v3<B: Body>() -> StepFn {
+    v3::<B>
+}
+
 fn base<B: Body>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
     B::run::<false>(wave, context, step)
 }
@@ -115,6 +120,8 @@ pub struct Step {
     pub constant: [u64; 3],
     /// Anything else.
     pub aux: u64,
+    /// Row function of a vector operation.
+    pub(crate) kernel: Option<crate::valu::KernelFn>,
     /// Address of the instruction.
     pub pc: u64,
     /// The instruction itself, for slow paths and reports.
@@ -131,6 +138,7 @@ impl Step {
             src: [0; 4],
             constant: [0; 3],
             aux: 0,
+            kernel: None,
             pc,
             inst: *inst,
         }

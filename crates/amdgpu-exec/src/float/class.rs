@@ -27,7 +27,13 @@ fn classify(negative: bool, exponent: u64, max_exponent: u64, fraction: u64, qui
 #[inline(always)]
 pub(crate) fn f16(bits: u16) -> u32 {
     let bits = u64::from(bits);
-    classify(bits >> 15 != 0, bits >> 10 & 0x1f, 0x1f, bits & 0x3ff, 0x200)
+    classify(
+        bits >> 15 != 0,
+        bits >> 10 & 0x1f,
+        0x1f,
+        bits & 0x3ff,
+        0x200,
+    )
 }
 
 /// Class of an f32.

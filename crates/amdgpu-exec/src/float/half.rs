@@ -91,8 +91,14 @@ pub(crate) fn fma_f16(a: u16, b: u16, c: u16) -> u16 {
     let error = (product - (sum - other)) + (c - other);
     let bits = sum.to_bits();
     // Round to odd: an even significand with an error moves one unit towards the exact value.
-    let towards = if (error > 0.0) == (sum > 0.0) { 1 } else { u64::MAX };
-    let odd = if error != 0.0 && bits & 1 == 0 {
+    let towards = if (error > 0.0) == (sum > 0.0) {
+        1
+    } else {
+        u64::MAX
+    };
+    // Infinite sums have a NaN for an error and stay as they are.
+    let inexact = error < 0.0 || error > 0.0;
+    let odd = if inexact && bits & 1 == 0 {
         bits.wrapping_add(towards)
     } else {
         bits
@@ -127,9 +133,19 @@ mod tests {
             let base = f16_to_f32(half).to_bits();
             let step = f16_to_f32(half + 1).to_bits();
             let middle = (f32::from_bits(base) + f32::from_bits(step)) / 2.0;
-            for bits in [base, base + 1, middle.to_bits() - 1, middle.to_bits(), middle.to_bits() + 1] {
+            for bits in [
+                base,
+                base + 1,
+                middle.to_bits() - 1,
+                middle.to_bits(),
+                middle.to_bits() + 1,
+            ] {
                 let expected = soft::convert(F32, F16, Rounding::Even, u64::from(bits));
-                assert_eq!(u64::from(f32_to_f16(f32::from_bits(bits))), expected, "{bits:x}");
+                assert_eq!(
+                    u64::from(f32_to_f16(f32::from_bits(bits))),
+                    expected,
+                    "{bits:x}"
+                );
             }
         }
     }
@@ -138,11 +154,16 @@ mod tests {
     fn fused_half_rounds_once() {
         let mut state = 1u64;
         for _ in 0..2_000_000 {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
             let [a, b, c] = [16, 32, 48].map(|shift| (state >> shift) as u16);
             let expected = soft::fma(F16, Rounding::Even, a.into(), b.into(), c.into());
             let ours = u64::from(fma_f16(a, b, c));
-            assert!(ours == expected || F16.is_nan(ours) && F16.is_nan(expected), "{a:x} {b:x} {c:x}");
+            assert!(
+                ours == expected || F16.is_nan(ours) && F16.is_nan(expected),
+                "{a:x} {b:x} {c:x}"
+            );
         }
     }
 }

@@ -10,7 +10,11 @@
 #[inline(always)]
 pub(crate) fn min_f32(a: u32, b: u32) -> u32 {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
-    let smaller = if order_key32(a) <= order_key32(b) { a } else { b };
+    let smaller = if order_key32(a) <= order_key32(b) {
+        a
+    } else {
+        b
+    };
     if x.is_nan() {
         b
     } else if y.is_nan() {
@@ -24,7 +28,11 @@ pub(crate) fn min_f32(a: u32, b: u32) -> u32 {
 #[inline(always)]
 pub(crate) fn max_f32(a: u32, b: u32) -> u32 {
     let (x, y) = (f32::from_bits(a), f32::from_bits(b));
-    let larger = if order_key32(a) >= order_key32(b) { a } else { b };
+    let larger = if order_key32(a) >= order_key32(b) {
+        a
+    } else {
+        b
+    };
     if x.is_nan() {
         b
     } else if y.is_nan() {
@@ -128,7 +136,16 @@ mod tests {
 
     #[test]
     fn frexp_splits_normals_and_denormals() {
-        for value in [1.0f64, 0.75, 3.0, -1e300, 5e-324, -2.5e-310, f64::MIN_POSITIVE, f64::MAX] {
+        for value in [
+            1.0f64,
+            0.75,
+            3.0,
+            -1e300,
+            5e-324,
+            -2.5e-310,
+            f64::MIN_POSITIVE,
+            f64::MAX,
+        ] {
             let bits = value.to_bits();
             let mantissa = f64::from_bits(frexp_mant(bits, 52, 11));
             let exponent = frexp_exp(bits, 52, 11);

@@ -159,7 +159,13 @@ fn shift_round(number: Number, shift: i32, rounding: Rounding) -> u128 {
         };
         (kept, rest, dropped == 0 && !number.sticky)
     };
-    kept + u128::from(round_up(rounding, number.negative, kept & 1 == 1, rest, exact))
+    kept + u128::from(round_up(
+        rounding,
+        number.negative,
+        kept & 1 == 1,
+        rest,
+        exact,
+    ))
 }
 
 /// Rounds a number to a format. A sticky number must have more significant bits than the format.
@@ -413,9 +419,15 @@ mod tests {
             let [fa, fb, fc] = [a, b, c].map(|bits| F::from_bits(u128::from(bits)));
             for (ours, theirs) in ROUNDINGS {
                 let sum = fa.add_r(fb, theirs).value.to_bits();
-                assert!(same(format, add(format, ours, a, b), sum), "{a:x}+{b:x} {ours:?}");
+                assert!(
+                    same(format, add(format, ours, a, b), sum),
+                    "{a:x}+{b:x} {ours:?}"
+                );
                 let times = fa.mul_r(fb, theirs).value.to_bits();
-                assert!(same(format, mul(format, ours, a, b), times), "{a:x}*{b:x} {ours:?}");
+                assert!(
+                    same(format, mul(format, ours, a, b), times),
+                    "{a:x}*{b:x} {ours:?}"
+                );
                 let fused = fa.mul_add_r(fb, fc, theirs).value.to_bits();
                 assert!(
                     same(format, fma(format, ours, a, b, c), fused),
@@ -424,7 +436,10 @@ mod tests {
                 );
                 let power = (generator.next() % 300) as i32 - 150;
                 let scaled = fa.scalbn_r(power, theirs).to_bits();
-                assert!(same(format, scale(format, ours, a, power), scaled), "{a:x}<<{power}");
+                assert!(
+                    same(format, scale(format, ours, a, power), scaled),
+                    "{a:x}<<{power}"
+                );
             }
         }
     }
@@ -457,7 +472,11 @@ mod tests {
                 let narrow: Single = double.convert_r(theirs, &mut false).value;
                 assert!(same(F32, convert(F64, F32, ours, d), narrow.to_bits()));
                 let integer = Single::from_i128_r(i128::from(d.cast_signed()), theirs).value;
-                assert!(same(F32, from_int(F32, ours, d.cast_signed()), integer.to_bits()));
+                assert!(same(
+                    F32,
+                    from_int(F32, ours, d.cast_signed()),
+                    integer.to_bits()
+                ));
             }
         }
     }
@@ -466,7 +485,10 @@ mod tests {
     fn first_nan_operand_is_returned_quiet() {
         let signalling = 0x7f80_0123;
         assert_eq!(add(F32, Rounding::Even, 0, signalling), 0x7fc0_0123);
-        assert_eq!(fma(F32, Rounding::Even, 0xffc0_0001, signalling, 0), 0xffc0_0001);
+        assert_eq!(
+            fma(F32, Rounding::Even, 0xffc0_0001, signalling, 0),
+            0xffc0_0001
+        );
         assert_eq!(mul(F32, Rounding::Even, 0, 0x7f80_0000), 0x7fc0_0000);
     }
 }

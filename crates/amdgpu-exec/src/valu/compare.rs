@@ -1,124 +1,99 @@
 //! Compares and class tests.
+//!
+//! A condition is a set of relations: bit 0 less, bit 1 equal, bit 2 greater, bit 3 unordered. The
+//! float conditions in opcode order are exactly the numbers 0 to 15, so one kernel per type serves
+//! all of them.
 
 #![expect(
     clippy::cast_possible_truncation,
     reason = "lane values narrower than 64 bits sit in the low bits"
 )]
 
+use std::marker::PhantomData;
+
 use amdgpu_isa::{Inst, Op, Target};
 
-use super::kernel::{Compare, Entry};
+use super::kernel::Entry;
+use super::lanes;
+use super::pipeline::{Kernel, Out, Rows};
 use super::plan::{Ty, flag};
 use crate::float::class;
 use crate::float::half::f16_to_f32;
-use crate::step::TranslateEnv;
+use crate::step::{HostLevel, TranslateEnv};
+use crate::wave::{CHUNK_LANES, Chunk};
 
-macro_rules! compare {
-    ($env:expr, $ctor:ident, $wide:literal, $ty:ident, $read:expr, |$a:ident, $b:ident| $body:expr) => {{
-        struct C;
-        impl Compare for C {
+/// A type whose values can be compared.
+trait Ordered {
+    type Value: PartialOrd + Copy;
+    fn value(rows: &Rows<'_>, source: usize, lane: usize) -> Self::Value;
+}
+
+macro_rules! ordered {
+    ($($name:ident: $value:ty = |$rows:ident, $source:ident, $lane:ident| $body:expr;)*) => {$(
+        struct $name;
+        impl Ordered for $name {
+            type Value = $value;
             #[inline(always)]
-            fn test(a: u64, b: u64) -> bool {
-                let ($a, $b) = ($read(a), $read(b));
+            fn value($rows: &Rows<'_>, $source: usize, $lane: usize) -> $value {
                 $body
             }
         }
-        Some(compare!(@ $ctor, $env, $wide, $ty))
-    }};
-    (@ hot, $env:expr, $wide:literal, $ty:ident) => {
-        Entry::compare::<C, $wide>($env.level, Ty::$ty)
-    };
-    (@ rare, $env:expr, $wide:literal, $ty:ident) => {
-        Entry::rare_compare::<C, $wide>($env.level, [Ty::$ty, Ty::$ty])
-    };
+    )*};
 }
 
-/// Conditions of an integer type, by the mnemonic's condition.
-macro_rules! integers {
-    ($name:ident, $ctor:ident, $wide:literal, $ty:ident, $read:expr) => {
-        fn $name(condition: &str, env: &TranslateEnv) -> Option<Entry> {
-            match condition {
-                "F" => compare!(env, rare, $wide, $ty, $read, |_a, _b| false),
-                "LT" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a < b),
-                "EQ" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a == b),
-                "LE" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a <= b),
-                "GT" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a > b),
-                "NE" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a != b),
-                "GE" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a >= b),
-                "T" => compare!(env, rare, $wide, $ty, $read, |_a, _b| true),
-                _ => None,
-            }
-        }
-    };
+ordered! {
+    U32: u32 = |rows, s, lane| rows.lo[s].0[lane];
+    I32: i32 = |rows, s, lane| rows.lo[s].0[lane].cast_signed();
+    U16: u16 = |rows, s, lane| rows.lo[s].0[lane] as u16;
+    I16: i16 = |rows, s, lane| rows.lo[s].0[lane] as i16;
+    U64: u64 = |rows, s, lane| rows.wide(s, lane);
+    I64: i64 = |rows, s, lane| rows.wide(s, lane).cast_signed();
+    F32: f32 = |rows, s, lane| f32::from_bits(rows.lo[s].0[lane]);
+    F64: f64 = |rows, s, lane| f64::from_bits(rows.wide(s, lane));
+    F16: f32 = |rows, s, lane| f16_to_f32(rows.lo[s].0[lane] as u16);
 }
 
-/// Conditions of a float type.
-macro_rules! floats {
-    ($name:ident, $ctor:ident, $wide:literal, $ty:ident, $read:expr) => {
-        #[expect(
-            clippy::neg_cmp_op_on_partial_ord,
-            reason = "the negated conditions are true for NaN"
-        )]
-        fn $name(condition: &str, env: &TranslateEnv) -> Option<Entry> {
-            match condition {
-                "F" => compare!(env, rare, $wide, $ty, $read, |_a, _b| false),
-                "LT" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a < b),
-                "EQ" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a == b),
-                "LE" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a <= b),
-                "GT" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a > b),
-                "LG" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a < b || a > b),
-                "GE" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a >= b),
-                "O" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a == a && b == b),
-                "U" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a != a || b != b),
-                "NGE" => compare!(env, $ctor, $wide, $ty, $read, |a, b| !(a >= b)),
-                "NLG" => compare!(env, $ctor, $wide, $ty, $read, |a, b| !(a < b || a > b)),
-                "NGT" => compare!(env, $ctor, $wide, $ty, $read, |a, b| !(a > b)),
-                "NLE" => compare!(env, $ctor, $wide, $ty, $read, |a, b| !(a <= b)),
-                "NEQ" => compare!(env, $ctor, $wide, $ty, $read, |a, b| a != b),
-                "NLT" => compare!(env, $ctor, $wide, $ty, $read, |a, b| !(a < b)),
-                "TRU" => compare!(env, rare, $wide, $ty, $read, |_a, _b| true),
-                _ => None,
-            }
-        }
-    };
-}
+struct Compare<T>(PhantomData<T>);
 
-integers!(compare_u32, hot, false, B32, |v: u64| v as u32);
-integers!(compare_i32, hot, false, B32, |v: u64| v as i32);
-integers!(compare_u16, rare, false, B16, |v: u64| v as u16);
-integers!(compare_i16, rare, false, B16, |v: u64| v as i16);
-integers!(compare_u64, hot, true, B64, |v: u64| v);
-integers!(compare_i64, hot, true, I64, |v: u64| v.cast_signed());
-floats!(compare_f32, hot, false, F32, |v: u64| f32::from_bits(
-    v as u32
-));
-floats!(compare_f64, hot, true, F64, |v: u64| f64::from_bits(v));
-floats!(compare_f16, rare, false, F16, |v: u64| f16_to_f32(v as u16));
-
-struct Class16;
-
-impl Compare for Class16 {
+impl<T: Ordered> Kernel for Compare<T> {
     #[inline(always)]
-    fn test(a: u64, b: u64) -> bool {
-        class::f16(a as u16) & b as u32 != 0
+    fn run(rows: &Rows<'_>, out: &mut Out) {
+        let condition = rows.step.constant[2];
+        let when = |bit: u32| if condition >> bit & 1 != 0 { u32::MAX } else { 0 };
+        let (less, equal, greater, unordered) = (when(0), when(1), when(2), when(3));
+        let mut row = Chunk::ZERO;
+        for lane in 0..CHUNK_LANES {
+            let (a, b) = (T::value(rows, 0, lane), T::value(rows, 1, lane));
+            row.0[lane] = if a < b {
+                less
+            } else if a == b {
+                equal
+            } else if a > b {
+                greater
+            } else {
+                unordered
+            };
+        }
+        out.mask = lanes::to_mask(&row);
     }
 }
 
-struct Class32;
+/// Tests against a set of classes.
+struct Class<const BITS: u32>;
 
-impl Compare for Class32 {
+impl<const BITS: u32> Kernel for Class<BITS> {
     #[inline(always)]
-    fn test(a: u64, b: u64) -> bool {
-        class::f32(a as u32) & b as u32 != 0
-    }
-}
-
-struct Class64;
-
-impl Compare for Class64 {
-    #[inline(always)]
-    fn test(a: u64, b: u64) -> bool {
-        class::f64(a) & b as u32 != 0
+    fn run(rows: &Rows<'_>, out: &mut Out) {
+        let mut row = Chunk::ZERO;
+        for lane in 0..CHUNK_LANES {
+            let class = match BITS {
+                16 => class::f16(rows.lo[0].0[lane] as u16),
+                32 => class::f32(rows.lo[0].0[lane]),
+                _ => class::f64(rows.wide(0, lane)),
+            };
+            row.0[lane] = if class & rows.lo[1].0[lane] != 0 { u32::MAX } else { 0 };
+        }
+        out.mask = lanes::to_mask(&row);
     }
 }
 
@@ -130,11 +105,7 @@ pub(super) fn entry(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
         None => (false, strip(name, "v_cmp_")?),
     };
     let (condition, ty) = rest.rsplit_once('_')?;
-    let mut entry = by_name(
-        &condition.to_ascii_uppercase(),
-        &ty.to_ascii_uppercase(),
-        env,
-    )?;
+    let mut entry = by_type(condition, ty, env.level)?;
     if exec {
         entry.flags |= flag::EXEC_OUT;
     }
@@ -150,34 +121,50 @@ fn strip<'a>(name: &'a str, prefix: &str) -> Option<&'a str> {
         .then(|| &name[prefix.len()..])
 }
 
-fn by_name(condition: &str, ty: &str, env: &TranslateEnv) -> Option<Entry> {
+fn by_type(condition: &str, ty: &str, level: HostLevel) -> Option<Entry> {
+    let condition = condition.to_ascii_uppercase();
+    let ty = ty.to_ascii_uppercase();
     if condition == "CLASS" {
-        return class_entry(ty, env);
+        return class_entry(&ty);
     }
-    match ty {
-        "U32" => compare_u32(condition, env),
-        "I32" => compare_i32(condition, env),
-        "U16" => compare_u16(condition, env),
-        "I16" => compare_i16(condition, env),
-        "U64" => compare_u64(condition, env),
-        "I64" => compare_i64(condition, env),
-        "F32" => compare_f32(condition, env),
-        "F64" => compare_f64(condition, env),
-        "F16" => compare_f16(condition, env),
-        _ => None,
-    }
+    let mut entry = match ty.as_str() {
+        "U32" => Entry::kernel::<Compare<U32>>(level, &[Ty::B32; 2], Ty::None),
+        "I32" => Entry::kernel::<Compare<I32>>(level, &[Ty::B32; 2], Ty::None),
+        "U64" => Entry::kernel::<Compare<U64>>(level, &[Ty::B64; 2], Ty::None),
+        "I64" => Entry::kernel::<Compare<I64>>(level, &[Ty::I64; 2], Ty::None),
+        "F32" => Entry::kernel::<Compare<F32>>(level, &[Ty::F32; 2], Ty::None),
+        "F64" => Entry::kernel::<Compare<F64>>(level, &[Ty::F64; 2], Ty::None),
+        "F16" => Entry::kernel::<Compare<F16>>(level, &[Ty::F16; 2], Ty::None),
+        "U16" => Entry::rare_kernel::<Compare<U16>>(&[Ty::B16; 2], Ty::None),
+        "I16" => Entry::rare_kernel::<Compare<I16>>(&[Ty::B16; 2], Ty::None),
+        _ => return None,
+    };
+    entry.argument = Some(relations(&condition, ty.starts_with('F'))?);
+    Some(entry)
 }
 
-fn class_entry(ty: &str, env: &TranslateEnv) -> Option<Entry> {
+/// The set of relations that a condition accepts.
+fn relations(condition: &str, float: bool) -> Option<u64> {
+    const FLOAT: [&str; 16] = [
+        "F", "LT", "EQ", "LE", "GT", "LG", "GE", "O", "U", "NGE", "NLG", "NGT", "NLE", "NEQ",
+        "NLT", "TRU",
+    ];
+    const INTEGER: [&str; 8] = ["F", "LT", "EQ", "LE", "GT", "NE", "GE", "T"];
+    let names: &[&str] = if float { &FLOAT } else { &INTEGER };
+    let position = names.iter().position(|name| *name == condition)?;
+    u64::try_from(position).ok()
+}
+
+fn class_entry(ty: &str) -> Option<Entry> {
     Some(match ty {
-        "F16" => Entry::rare_compare::<Class16, false>(env.level, [Ty::F16, Ty::B16]),
-        "F32" => Entry::rare_compare::<Class32, false>(env.level, [Ty::F32, Ty::B32]),
-        "F64" => Entry::rare_compare::<Class64, true>(env.level, [Ty::F64, Ty::B32]),
+        "F16" => Entry::rare_kernel::<Class<16>>(&[Ty::F16, Ty::B16], Ty::None),
+        "F32" => Entry::rare_kernel::<Class<32>>(&[Ty::F32, Ty::B32], Ty::None),
+        "F64" => Entry::rare_kernel::<Class<64>>(&[Ty::F64, Ty::B32], Ty::None),
         _ => return None,
     })
 }
 
-/// The operation's name is a compare.
+/// The operation is a compare.
 pub(super) fn is_compare(op: Op) -> bool {
     strip(op.name(), "v_cmp").is_some()
 }

@@ -47,7 +47,7 @@ fn rounding(op: Op, env: &TranslateEnv) -> Option<Entry> {
             soft::from_int(F32, r, a.cast_signed())
         }),
         V_CVT_F32_F64 if rounds_to_even(env, Ty::F32) => {
-            Entry::lane64::<Narrow, 0b0001>(env.level, &[Ty::F64], Ty::F32)
+            Entry::lane64::<Narrow>(env.level, &[Ty::F64], Ty::F32)
         }
         V_CVT_F32_F64 => soft!(env, [F64] => F32, |r, a, _, _| soft::convert(F64, F32, r, a)),
         V_CVT_F16_F32 if rounds_to_even(env, Ty::F16) => {
@@ -110,11 +110,11 @@ impl Lane32 for WidenHalf {
 fn exact(op: Op, env: &TranslateEnv) -> Option<Entry> {
     use Op::*;
     Some(match op {
-        V_CVT_F64_F32 => Entry::lane64::<Widen, 0b1000>(env.level, &[Ty::F32], Ty::F64),
-        V_CVT_F64_I32 => op64!(env, 0b1000, [B32] => F64, |a, _, _| {
+        V_CVT_F64_F32 => Entry::lane64::<Widen>(env.level, &[Ty::F32], Ty::F64),
+        V_CVT_F64_I32 => op64!(env, [B32] => F64, |a, _, _| {
             f64::from(low32(a).cast_signed()).to_bits()
         }),
-        V_CVT_F64_U32 => op64!(env, 0b1000, [B32] => F64, |a, _, _| f64::from(low32(a)).to_bits()),
+        V_CVT_F64_U32 => op64!(env, [B32] => F64, |a, _, _| f64::from(low32(a)).to_bits()),
         V_CVT_F32_F16 => Entry::lane32::<WidenHalf>(env.level, &[Ty::F16], Ty::F32),
         V_CVT_F32_UBYTE0 => op32!(env, lane32, [B32] => F32, |a, _, _| byte(a, 0)),
         V_CVT_F32_UBYTE1 => op32!(env, rare32, [B32] => F32, |a, _, _| byte(a, 1)),
@@ -147,11 +147,11 @@ fn to_integer(op: Op, env: &TranslateEnv) -> Option<Entry> {
         V_CVT_RPI_I32_F32 => op32!(env, rare32, [F32] => B32, |a, _, _| {
             ((f64::from(f(a)) + 0.5).floor() as i32).cast_unsigned()
         }),
-        V_CVT_I32_F64 => op64!(env, 0b0001, [F64] => B32, |a, _, _| {
+        V_CVT_I32_F64 => op64!(env, [F64] => B32, |a, _, _| {
             u64::from((f64::from_bits(a) as i32).cast_unsigned())
         }),
         V_CVT_U32_F64 => {
-            op64!(env, 0b0001, [F64] => B32, |a, _, _| u64::from(f64::from_bits(a) as u32))
+            op64!(env, [F64] => B32, |a, _, _| u64::from(f64::from_bits(a) as u32))
         }
         V_CVT_U16_F16 => op32!(env, rare32, [F16] => B16, |a, _, _| {
             u32::from(f16_to_f32(a as u16) as u16)

@@ -3,9 +3,9 @@
 
 use amdgpu_isa::{Inst, Op, Operand};
 
+use super::lanes;
 use super::operand;
 use super::plan::{Kind, Ty};
-use super::lanes;
 use crate::context::Context;
 use crate::step::{Flow, Step, TranslateEnv};
 use crate::wave::{CHUNK_LANES, Chunk, Wave};
@@ -76,7 +76,11 @@ fn run_move_scalar(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
 fn run_read_first_lane(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
     let exec = wave.exec();
     // Without active lanes hardware reads lane 0.
-    let lane = if exec == 0 { 0 } else { exec.trailing_zeros() as usize };
+    let lane = if exec == 0 {
+        0
+    } else {
+        exec.trailing_zeros() as usize
+    };
     let value = lane_of(wave, usize::from(step.src[0]), lane);
     wave.set_scalar(step.dst.to_le_bytes()[0], value);
     Flow::Next
@@ -125,7 +129,11 @@ fn permute(inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step> {
 /// selector. OP_SEL bit 0 is FETCH_INACTIVE, bit 1 BOUND_CTRL (RDNA 2 manual, "V_PERMLANE16_B32").
 fn run_permute(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
     let selectors = u64::from(scalar(wave, step, 1)) | u64::from(scalar(wave, step, 2)) << 32;
-    let flip = if step.inst.op == Op::V_PERMLANEX16_B32 { 16 } else { 0 };
+    let flip = if step.inst.op == Op::V_PERMLANEX16_B32 {
+        16
+    } else {
+        0
+    };
     let fetch_inactive = step.inst.mods.op_sel & 1 != 0;
     let zero_invalid = step.inst.mods.op_sel & 2 != 0;
     let exec = wave.exec();

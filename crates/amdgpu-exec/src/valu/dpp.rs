@@ -75,7 +75,9 @@ fn source_lane(dpp: Dpp, lane: usize, lanes: usize, target: Target) -> Option<us
     let gfx9 = target == Target::Gfx90a;
     match ctrl {
         0..=0xff => Some((lane & !3) + (ctrl >> (lane % 4 * 2) & 3)),
-        0x101..=0x10f => Some(in_row + (ctrl & 15)).filter(|l| *l < 16).map(|l| row + l),
+        0x101..=0x10f => Some(in_row + (ctrl & 15))
+            .filter(|l| *l < 16)
+            .map(|l| row + l),
         0x111..=0x11f => in_row.checked_sub(ctrl & 15).map(|l| row + l),
         0x121..=0x12f => Some(row + (in_row + 16 - (ctrl & 15)) % 16),
         0x130 if gfx9 => Some(lane + 1).filter(|l| *l < lanes),

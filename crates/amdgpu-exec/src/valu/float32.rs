@@ -27,15 +27,15 @@ pub(super) fn entry(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
 fn arithmetic(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
     use Op::*;
     Some(match inst.op {
-        V_ADD_F32 => f32op!(env, lane32, [F32, F32], |a, b, _| a + b),
-        V_SUB_F32 => f32op!(env, lane32, [F32, F32], |a, b, _| a - b),
+        V_ADD_F32 => f32op!(env, hot32, [F32, F32], |a, b, _| a + b),
+        V_SUB_F32 => f32op!(env, hot32, [F32, F32], |a, b, _| a - b),
         V_SUBREV_F32 => f32op!(env, lane32, [F32, F32], |a, b, _| b - a),
-        V_MUL_F32 => f32op!(env, lane32, [F32, F32], |a, b, _| a * b),
+        V_MUL_F32 => f32op!(env, hot32, [F32, F32], |a, b, _| a * b),
         V_FMA_F32 | V_FMAMK_F32 | V_FMAAK_F32 => {
-            f32op!(env, lane32, [F32, F32, F32], |a, b, c| a.mul_add(b, c))
+            f32op!(env, hot32, [F32, F32, F32], |a, b, c| a.mul_add(b, c))
         }
         V_FMAC_F32 => {
-            f32op!(env, lane32, [F32, F32, F32], |a, b, c| a.mul_add(b, c)).accumulating()
+            f32op!(env, hot32, [F32, F32, F32], |a, b, c| a.mul_add(b, c)).accumulating()
         }
         V_LDEXP_F32 => ldexp(env),
         _ => return None,
@@ -68,7 +68,9 @@ fn rounded(op: Op, env: &TranslateEnv) -> Option<Entry> {
     const SIGN: u64 = 1 << 31;
     Some(match op {
         V_ADD_F32 => soft!(env, [F32, F32] => F32, |r, a, b, _| soft::add(F32, r, a, b)),
-        V_SUB_F32 => soft!(env, [F32, F32] => F32, |r, a, b, _| soft::add(F32, r, a, negate(b, SIGN))),
+        V_SUB_F32 => {
+            soft!(env, [F32, F32] => F32, |r, a, b, _| soft::add(F32, r, a, negate(b, SIGN)))
+        }
         V_SUBREV_F32 => {
             soft!(env, [F32, F32] => F32, |r, a, b, _| soft::add(F32, r, negate(a, SIGN), b))
         }
@@ -76,10 +78,8 @@ fn rounded(op: Op, env: &TranslateEnv) -> Option<Entry> {
         V_FMA_F32 | V_FMAMK_F32 | V_FMAAK_F32 => {
             soft!(env, [F32, F32, F32] => F32, |r, a, b, c| soft::fma(F32, r, a, b, c))
         }
-        V_FMAC_F32 => {
-            soft!(env, [F32, F32, F32] => F32, |r, a, b, c| soft::fma(F32, r, a, b, c))
-                .accumulating()
-        }
+        V_FMAC_F32 => soft!(env, [F32, F32, F32] => F32, |r, a, b, c| soft::fma(F32, r, a, b, c))
+            .accumulating(),
         V_LDEXP_F32 => soft!(env, [F32, B32] => F32, |r, a, b, _| {
             soft::scale(F32, r, a, low32(b).cast_signed())
         }),
@@ -188,7 +188,11 @@ fn integral(op: Op, env: &TranslateEnv) -> Option<Entry> {
         // Below one even where the difference rounds to one.
         V_FRACT_F32 => f32op!(env, lane32, [F32], |a, _, _| {
             let fraction = a - a.floor();
-            if fraction >= 1.0 { 1.0 - f32::EPSILON / 2.0 } else { fraction }
+            if fraction >= 1.0 {
+                1.0 - f32::EPSILON / 2.0
+            } else {
+                fraction
+            }
         }),
         V_FREXP_EXP_I32_F32 => op32!(env, rare32, [F32] => B32, |a, _, _| {
             crate::float::integral::frexp_exp(u64::from(a), 23, 8).cast_unsigned()
@@ -238,15 +242,24 @@ fn legacy(op: Op, env: &TranslateEnv) -> Option<Entry> {
             flush(flush(legacy_mul(flush(a), flush(b))) + flush(c))
         }),
         V_FMA_LEGACY_F32 => f32op!(env, rare32, [F32, F32, F32], |a, b, c| {
-            if a == 0.0 || b == 0.0 { c } else { a.mul_add(b, c) }
+            if a == 0.0 || b == 0.0 {
+                c
+            } else {
+                a.mul_add(b, c)
+            }
         }),
         V_FMAC_LEGACY_F32 => f32op!(env, rare32, [F32, F32, F32], |a, b, c| {
-            if a == 0.0 || b == 0.0 { c } else { a.mul_add(b, c) }
+            if a == 0.0 || b == 0.0 {
+                c
+            } else {
+                a.mul_add(b, c)
+            }
         })
         .accumulating(),
         V_MULLIT_F32 if env.target == Target::Gfx1030 => {
             f32op!(env, rare32, [F32, F32, F32], |a, b, c| {
-                if b == -f32::MAX || b == f32::NEG_INFINITY || b.is_nan() || c <= 0.0 || c.is_nan() {
+                if b == -f32::MAX || b == f32::NEG_INFINITY || b.is_nan() || c <= 0.0 || c.is_nan()
+                {
                     -f32::MAX
                 } else {
                     legacy_mul(a, b)

@@ -25,13 +25,13 @@ pub(super) fn entry(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
 fn arithmetic(op: Op, env: &TranslateEnv) -> Option<Entry> {
     use Op::*;
     Some(match op {
-        V_ADD_F64 => f64op!(env, 0b1011, [F64, F64], |a, b, _| a + b),
-        V_MUL_F64 => f64op!(env, 0b1011, [F64, F64], |a, b, _| a * b),
-        V_FMA_F64 => f64op!(env, 0b1111, [F64, F64, F64], |a, b, c| a.mul_add(b, c)),
+        V_ADD_F64 => f64op!(env, [F64, F64], |a, b, _| a + b),
+        V_MUL_F64 => f64op!(env, [F64, F64], |a, b, _| a * b),
+        V_FMA_F64 => f64op!(env, [F64, F64, F64], |a, b, c| a.mul_add(b, c)),
         V_FMAC_F64 => {
-            f64op!(env, 0b1111, [F64, F64, F64], |a, b, c| a.mul_add(b, c)).accumulating()
+            f64op!(env, [F64, F64, F64], |a, b, c| a.mul_add(b, c)).accumulating()
         }
-        V_LDEXP_F64 => Entry::lane64::<Ldexp, 0b1001>(env.level, &[Ty::F64, Ty::B32], Ty::F64),
+        V_LDEXP_F64 => Entry::lane64::<Ldexp>(env.level, &[Ty::F64, Ty::B32], Ty::F64),
         _ => return None,
     })
 }
@@ -65,10 +65,8 @@ fn rounded(op: Op, env: &TranslateEnv) -> Option<Entry> {
         V_FMA_F64 => {
             soft!(env, [F64, F64, F64] => F64, |r, a, b, c| soft::fma(F64, r, a, b, c))
         }
-        V_FMAC_F64 => {
-            soft!(env, [F64, F64, F64] => F64, |r, a, b, c| soft::fma(F64, r, a, b, c))
-                .accumulating()
-        }
+        V_FMAC_F64 => soft!(env, [F64, F64, F64] => F64, |r, a, b, c| soft::fma(F64, r, a, b, c))
+            .accumulating(),
         V_LDEXP_F64 => soft!(env, [F64, B32] => F64, |r, a, b, _| {
             soft::scale(F64, r, a, low32(b).cast_signed())
         }),
@@ -93,20 +91,24 @@ fn other(op: Op, env: &TranslateEnv) -> Option<Entry> {
     let ieee = env.mode & mode::IEEE != 0;
     Some(match (op, ieee) {
         (V_MIN_F64, true) => {
-            op64!(env, 0b1011, [F64, F64] => F64, |a, b, _| quiet_first(a, b, min_f64(a, b)))
+            op64!(env, [F64, F64] => F64, |a, b, _| quiet_first(a, b, min_f64(a, b)))
         }
         (V_MAX_F64, true) => {
-            op64!(env, 0b1011, [F64, F64] => F64, |a, b, _| quiet_first(a, b, max_f64(a, b)))
+            op64!(env, [F64, F64] => F64, |a, b, _| quiet_first(a, b, max_f64(a, b)))
         }
         (V_MIN_F64, false) => rare64!(env, [F64, F64] => F64, |a, b, _| min_f64(a, b)),
         (V_MAX_F64, false) => rare64!(env, [F64, F64] => F64, |a, b, _| max_f64(a, b)),
-        (V_RNDNE_F64, _) => f64op!(env, 0b1001, [F64], |a, _, _| a.round_ties_even()),
-        (V_FLOOR_F64, _) => f64op!(env, 0b1001, [F64], |a, _, _| a.floor()),
-        (V_CEIL_F64, _) => f64op!(env, 0b1001, [F64], |a, _, _| a.ceil()),
-        (V_TRUNC_F64, _) => f64op!(env, 0b1001, [F64], |a, _, _| a.trunc()),
-        (V_FRACT_F64, _) => f64op!(env, 0b1001, [F64], |a, _, _| {
+        (V_RNDNE_F64, _) => f64op!(env, [F64], |a, _, _| a.round_ties_even()),
+        (V_FLOOR_F64, _) => f64op!(env, [F64], |a, _, _| a.floor()),
+        (V_CEIL_F64, _) => f64op!(env, [F64], |a, _, _| a.ceil()),
+        (V_TRUNC_F64, _) => f64op!(env, [F64], |a, _, _| a.trunc()),
+        (V_FRACT_F64, _) => f64op!(env, [F64], |a, _, _| {
             let fraction = a - a.floor();
-            if fraction >= 1.0 { 1.0 - f64::EPSILON / 2.0 } else { fraction }
+            if fraction >= 1.0 {
+                1.0 - f64::EPSILON / 2.0
+            } else {
+                fraction
+            }
         }),
         (V_FREXP_MANT_F64, _) => rare64!(env, [F64] => F64, |a, _, _| frexp_mant(a, 52, 11)),
         (V_FREXP_EXP_I32_F64, _) => rare64!(env, [F64] => B32, |a, _, _| {

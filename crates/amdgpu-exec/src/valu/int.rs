@@ -9,6 +9,7 @@ use amdgpu_isa::{Inst, Op};
 
 use super::kernel::Entry;
 use super::macros::{carry, op32};
+use super::plan::flag;
 use crate::step::TranslateEnv;
 
 /// The low 24 bits, sign-extended.
@@ -47,10 +48,10 @@ fn arithmetic(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
     use Op::*;
     let entry = match (inst.op, inst.mods.clamp) {
         (V_ADD_U32 | V_ADD_NC_U32, false) => {
-            op32!(env, lane32, [B32, B32] => B32, |a, b, _| a.wrapping_add(b))
+            op32!(env, hot32, [B32, B32] => B32, |a, b, _| a.wrapping_add(b))
         }
         (V_SUB_U32 | V_SUB_NC_U32, false) => {
-            op32!(env, lane32, [B32, B32] => B32, |a, b, _| a.wrapping_sub(b))
+            op32!(env, hot32, [B32, B32] => B32, |a, b, _| a.wrapping_sub(b))
         }
         (V_SUBREV_U32 | V_SUBREV_NC_U32, false) => {
             op32!(env, lane32, [B32, B32] => B32, |a, b, _| b.wrapping_sub(a))
@@ -76,10 +77,10 @@ fn arithmetic(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
         (V_SUB_I32 | V_SUB_NC_I32, true) => {
             op32!(env, rare32, [B32, B32] => B32, |a, b, _| u(i(a).saturating_sub(i(b))))
         }
-        (V_ADD3_U32, _) => op32!(env, lane32, [B32, B32, B32] => B32, |a, b, c| a
+        (V_ADD3_U32, _) => op32!(env, hot32, [B32, B32, B32] => B32, |a, b, c| a
             .wrapping_add(b)
             .wrapping_add(c)),
-        (V_LSHL_ADD_U32, _) => op32!(env, lane32, [B32, B32, B32] => B32, |a, b, c| (a
+        (V_LSHL_ADD_U32, _) => op32!(env, hot32, [B32, B32, B32] => B32, |a, b, c| (a
             << (b & 31))
             .wrapping_add(c)),
         (V_ADD_LSHL_U32, _) => op32!(env, lane32, [B32, B32, B32] => B32, |a, b, c| a
@@ -98,25 +99,25 @@ fn arithmetic(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
 fn logic(op: Op, env: &TranslateEnv) -> Option<Entry> {
     use Op::*;
     Some(match op {
-        V_MOV_B32 => op32!(env, lane32, [B32] => B32, |a, _, _| a),
+        V_MOV_B32 => op32!(env, hot32, [B32] => B32, |a, _, _| a),
         V_ACCVGPR_READ_B32 | V_ACCVGPR_WRITE_B32 | V_ACCVGPR_MOV_B32 => {
             op32!(env, lane32, [B32] => B32, |a, _, _| a)
         }
         V_NOT_B32 => op32!(env, lane32, [B32] => B32, |a, _, _| !a),
         V_BFREV_B32 => op32!(env, lane32, [B32] => B32, |a, _, _| a.reverse_bits()),
-        V_AND_B32 => op32!(env, lane32, [B32, B32] => B32, |a, b, _| a & b),
-        V_OR_B32 => op32!(env, lane32, [B32, B32] => B32, |a, b, _| a | b),
-        V_XOR_B32 => op32!(env, lane32, [B32, B32] => B32, |a, b, _| a ^ b),
+        V_AND_B32 => op32!(env, hot32, [B32, B32] => B32, |a, b, _| a & b),
+        V_OR_B32 => op32!(env, hot32, [B32, B32] => B32, |a, b, _| a | b),
+        V_XOR_B32 => op32!(env, hot32, [B32, B32] => B32, |a, b, _| a ^ b),
         V_XNOR_B32 => op32!(env, lane32, [B32, B32] => B32, |a, b, _| !(a ^ b)),
         V_OR3_B32 => op32!(env, lane32, [B32, B32, B32] => B32, |a, b, c| a | b | c),
         V_XOR3_B32 => op32!(env, lane32, [B32, B32, B32] => B32, |a, b, c| a ^ b ^ c),
         V_AND_OR_B32 => op32!(env, lane32, [B32, B32, B32] => B32, |a, b, c| a & b | c),
         V_LSHL_OR_B32 => {
-            op32!(env, lane32, [B32, B32, B32] => B32, |a, b, c| a << (b & 31) | c)
+            op32!(env, hot32, [B32, B32, B32] => B32, |a, b, c| a << (b & 31) | c)
         }
-        V_LSHLREV_B32 => op32!(env, lane32, [B32, B32] => B32, |a, b, _| b << (a & 31)),
-        V_LSHRREV_B32 => op32!(env, lane32, [B32, B32] => B32, |a, b, _| b >> (a & 31)),
-        V_ASHRREV_I32 => op32!(env, lane32, [B32, B32] => B32, |a, b, _| u(i(b) >> (a & 31))),
+        V_LSHLREV_B32 => op32!(env, hot32, [B32, B32] => B32, |a, b, _| b << (a & 31)),
+        V_LSHRREV_B32 => op32!(env, hot32, [B32, B32] => B32, |a, b, _| b >> (a & 31)),
+        V_ASHRREV_I32 => op32!(env, hot32, [B32, B32] => B32, |a, b, _| u(i(b) >> (a & 31))),
         V_FFBH_U32 => op32!(env, rare32, [B32] => B32, |a, _, _| first_or_minus_one(
             a.leading_zeros()
         )),
@@ -177,20 +178,25 @@ fn add(a: u32, b: u32, carry: bool) -> (u32, bool) {
 
 fn carries(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
     use Op::*;
+    const IN: u8 = flag::MASK_IN;
+    const OUT: u8 = flag::MASK_OUT;
     let entry = match inst.op {
-        V_ADD_CO_U32 => carry!(env, false, true, B32, |a, b, _| a.overflowing_add(b)),
-        V_SUB_CO_U32 => carry!(env, false, true, B32, |a, b, _| a.overflowing_sub(b)),
-        V_SUBREV_CO_U32 => carry!(env, false, true, B32, |a, b, _| b.overflowing_sub(a)),
-        V_ADDC_CO_U32 | V_ADD_CO_CI_U32 => carry!(env, true, true, B32, |a, b, c| add(a, b, c)),
+        V_ADD_CO_U32 => carry!(env, OUT, B32, |a, b, _| a.overflowing_add(b)),
+        V_SUB_CO_U32 => carry!(env, OUT, B32, |a, b, _| a.overflowing_sub(b)),
+        V_SUBREV_CO_U32 => carry!(env, OUT, B32, |a, b, _| b.overflowing_sub(a)),
+        V_ADDC_CO_U32 | V_ADD_CO_CI_U32 => carry!(env, IN | OUT, B32, |a, b, c| add(a, b, c)),
         V_SUBB_CO_U32 | V_SUB_CO_CI_U32 => {
-            carry!(env, true, true, B32, |a, b, c| subtract(a, b, c))
+            carry!(env, IN | OUT, B32, |a, b, c| subtract(a, b, c))
         }
         V_SUBBREV_CO_U32 | V_SUBREV_CO_CI_U32 => {
-            carry!(env, true, true, B32, |a, b, c| subtract(b, a, c))
+            carry!(env, IN | OUT, B32, |a, b, c| subtract(b, a, c))
         }
         // Abs and neg apply to the sources.
         V_CNDMASK_B32 => {
-            carry!(env, true, false, S32, |a, b, c| (if c { b } else { a }, false))
+            carry!(env, IN, S32, |a, b, c| (
+                if c { b } else { a },
+                false
+            ))
         }
         _ => return None,
     };
@@ -200,7 +206,7 @@ fn carries(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
 fn products(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
     use Op::*;
     let entry = match (inst.op, inst.mods.clamp) {
-        (V_MUL_LO_U32, _) => op32!(env, lane32, [B32, B32] => B32, |a, b, _| a.wrapping_mul(b)),
+        (V_MUL_LO_U32, _) => op32!(env, hot32, [B32, B32] => B32, |a, b, _| a.wrapping_mul(b)),
         (V_MUL_HI_U32, _) => {
             op32!(env, lane32, [B32, B32] => B32, |a, b, _| (u64::from(a) * u64::from(b) >> 32)
                 as u32)

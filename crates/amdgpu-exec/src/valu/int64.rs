@@ -16,9 +16,9 @@ use crate::wave::{CHUNK_LANES, Chunk};
 pub(super) fn entry(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
     use Op::*;
     Some(match inst.op {
-        V_LSHLREV_B64 => op64!(env, 0b1010, [B32, B64] => B64, |a, b, _| b << (a & 63)),
-        V_LSHRREV_B64 => op64!(env, 0b1010, [B32, B64] => B64, |a, b, _| b >> (a & 63)),
-        V_ASHRREV_I64 => op64!(env, 0b1010, [B32, I64] => I64, |a, b, _| {
+        V_LSHLREV_B64 => op64!(env, [B32, B64] => B64, |a, b, _| b << (a & 63)),
+        V_LSHRREV_B64 => op64!(env, [B32, B64] => B64, |a, b, _| b >> (a & 63)),
+        V_ASHRREV_I64 => op64!(env, [B32, I64] => I64, |a, b, _| {
             (b.cast_signed() >> (a & 63)).cast_unsigned()
         }),
         V_MAD_U64_U32 => mad::<Unsigned>(env, Ty::B64),

@@ -18,9 +18,9 @@ macro_rules! op32 {
     }};
 }
 
-/// An operation with 64-bit operands; the number is the set of wide operands (bit 3: result).
+/// An operation with 64-bit operands.
 macro_rules! op64 {
-    ($env:expr, $wide:literal, [$($ty:ident),*] => $dst:ident, |$a:pat_param, $b:pat_param, $c:pat_param| $body:expr) => {{
+    ($env:expr, [$($ty:ident),*] => $dst:ident, |$a:pat_param, $b:pat_param, $c:pat_param| $body:expr) => {{
         struct L;
         impl $crate::valu::kernel::Lane64 for L {
             #[inline(always)]
@@ -28,7 +28,7 @@ macro_rules! op64 {
                 $body
             }
         }
-        $crate::valu::kernel::Entry::lane64::<L, $wide>(
+        $crate::valu::kernel::Entry::lane64::<L>(
             $env.level,
             &[$($crate::valu::plan::Ty::$ty),*],
             $crate::valu::plan::Ty::$dst,
@@ -36,7 +36,7 @@ macro_rules! op64 {
     }};
 }
 
-/// The same without specialised bodies.
+/// The same, compiled for the base level only.
 macro_rules! rare64 {
     ($env:expr, [$($ty:ident),*] => $dst:ident, |$a:pat_param, $b:pat_param, $c:pat_param| $body:expr) => {{
         struct L;
@@ -54,9 +54,9 @@ macro_rules! rare64 {
     }};
 }
 
-/// A carry chain: `carry!(env, reads a mask, writes a mask, type, |a, b, carry| (value, carry))`.
+/// A carry chain: `carry!(env, mask flags, type, |a, b, carry| (value, carry))`.
 macro_rules! carry {
-    ($env:expr, $in:literal, $out:literal, $ty:ident, |$a:pat_param, $b:pat_param, $c:pat_param| $body:expr) => {{
+    ($env:expr, $flags:expr, $ty:ident, |$a:pat_param, $b:pat_param, $c:pat_param| $body:expr) => {{
         struct L;
         impl $crate::valu::kernel::Carry for L {
             #[inline(always)]
@@ -64,10 +64,7 @@ macro_rules! carry {
                 $body
             }
         }
-        $crate::valu::kernel::Entry::carry::<L, $in, $out>(
-            $env.level,
-            $crate::valu::plan::Ty::$ty,
-        )
+        $crate::valu::kernel::Entry::carry::<L>($env.level, $crate::valu::plan::Ty::$ty, $flags)
     }};
 }
 
@@ -93,9 +90,9 @@ macro_rules! f32op {
     }};
 }
 
-/// An f64 operation on f64 values; the number is the set of wide operands.
+/// An f64 operation on f64 values.
 macro_rules! f64op {
-    ($env:expr, $wide:literal, [$($ty:ident),*], |$a:pat_param, $b:pat_param, $c:pat_param| $body:expr) => {{
+    ($env:expr, [$($ty:ident),*], |$a:pat_param, $b:pat_param, $c:pat_param| $body:expr) => {{
         struct L;
         impl $crate::valu::kernel::Lane64 for L {
             const FLOAT: bool = true;
@@ -105,7 +102,7 @@ macro_rules! f64op {
                 f64::to_bits($body)
             }
         }
-        $crate::valu::kernel::Entry::lane64::<L, $wide>(
+        $crate::valu::kernel::Entry::lane64::<L>(
             $env.level,
             &[$($crate::valu::plan::Ty::$ty),*],
             $crate::valu::plan::Ty::F64,

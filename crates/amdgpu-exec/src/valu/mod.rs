@@ -26,7 +26,8 @@ mod soften;
 
 use amdgpu_isa::{Encoding, Inst, Op, Operand, Target, scalar};
 
-use crate::step::{Step, TranslateEnv};
+use crate::step::{Step, TranslateEnv, select};
+pub(crate) use pipeline::KernelFn;
 use kernel::Entry;
 use plan::{Kind, Plan, Store, Ty, flag};
 
@@ -51,8 +52,9 @@ fn entry(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
 
 /// Joins an operation with an instruction's operands.
 fn build(entry: Entry, inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step> {
-    let mut step = Step::new(entry.general, inst, pc);
-    let mut kinds = [Kind::Constant; 3];
+    let mut step = Step::new(pipeline::general, inst, pc);
+    step.kernel = Some(entry.kernel);
+    let mut kinds = [Kind::Absent; 3];
     let mut vectors = 0;
     for (i, kind) in kinds.iter_mut().enumerate() {
         if entry.types[i] == Ty::None {
@@ -80,9 +82,10 @@ fn build(entry: Entry, inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step>
         flags,
     };
     step.aux = plan.pack();
+    step.constant[2] = entry.argument.unwrap_or(step.constant[2]);
     let plain = matches!(store, Store::Nothing | Store::Full | Store::Pair);
     if plain && !plan.has(flag::GENERAL) {
-        step.run = entry.fast[vectors].unwrap_or(entry.general);
+        step.run = entry.hot[vectors].unwrap_or(select::<pipeline::Plain>(env.level));
     }
     Some(step)
 }

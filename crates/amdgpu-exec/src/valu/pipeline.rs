@@ -1,7 +1,6 @@
 //! The general path of a vector instruction: fetch sources with lane movement and modifiers, run
 //! the kernel on rows of 32 lanes, shape the result, store it under the write mask.
 
-use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
 use super::dpp::{self, Movement};
@@ -11,13 +10,13 @@ use super::plan::{Kind, Plan, Store, Ty, flag};
 use super::sdwa;
 use super::shape;
 use crate::context::Context;
-use crate::step::{Body, Flow, Step};
+use crate::step::{Body, Flow, HostLevel, Step};
 use crate::wave::{CHUNK_LANES, Chunk, Wave};
 
 static ZERO: Chunk = Chunk::ZERO;
 
 /// Sources of one chunk. `hi` holds the high dwords of register pairs.
-pub(super) struct Rows<'a> {
+pub(crate) struct Rows<'a> {
     pub(super) lo: [&'a Chunk; 3],
     pub(super) hi: [&'a Chunk; 3],
     /// Carry-in or select mask, if the instruction has one.
@@ -39,7 +38,7 @@ impl Rows<'_> {
 }
 
 /// Result of a kernel for one chunk.
-pub(super) struct Out {
+pub(crate) struct Out {
     pub(super) lo: Chunk,
     pub(super) hi: Chunk,
     /// Carry out or compare result.
@@ -68,29 +67,186 @@ pub(super) trait Kernel {
     fn run(rows: &Rows<'_>, out: &mut Out);
 }
 
-/// Step body that takes every operand form.
-pub(super) struct General<K>(PhantomData<K>);
+/// A kernel compiled for some host level.
+///
+/// # Safety
+/// The host has the features of that level.
+pub(crate) type KernelFn = unsafe fn(&Rows<'_>, &mut Out);
 
-impl<K: Kernel> Body for General<K> {
+/// The function of kernel `K` for a host level.
+pub(super) fn kernel_fn<K: Kernel>(level: HostLevel) -> KernelFn {
+    match level {
+        HostLevel::Base => base::<K>,
+        HostLevel::V3 => v3::<K>,
+    }
+}
+
+/// The function of kernel `K` for every host.
+pub(super) fn base_kernel_fn<K: Kernel>() -> KernelFn {
+    base::<K>
+}
+
+fn base<K: Kernel>(rows: &Rows<'_>, out: &mut Out) {
+    K::run(rows, out);
+}
+
+#[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+fn v3<K: Kernel>(rows: &Rows<'_>, out: &mut Out) {
+    K::run(rows, out);
+}
+
+/// Runs the step's kernel.
+#[inline(always)]
+fn run_kernel(step: &Step, rows: &Rows<'_>, out: &mut Out) {
+    if let Some(kernel) = step.kernel {
+        // SAFETY: translation chose a kernel for this host's level.
+        unsafe { kernel(rows, out) };
+    }
+}
+
+/// Step function for every operand form.
+pub(super) fn general(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
+    let plan = Plan::of(step);
+    let movement = movement(wave, step, plan);
+    let mut outs = [Out::ZERO, Out::ZERO];
+    // Every chunk is computed before one is written: lane movement may cross chunks.
+    for (chunk, out) in outs
+        .iter_mut()
+        .enumerate()
+        .take(wave.chunks_per_register())
+    {
+        let mut buffers = Buffers::new();
+        let rows = fetch(wave, step, plan, movement.as_ref(), chunk, &mut buffers);
+        run_kernel(step, &rows, out);
+    }
+    let write = movement.map_or(u64::MAX, |movement| movement.write);
+    finish(wave, step, plan, &mut outs, write);
+    Flow::Next
+}
+
+/// Step body for plain operands: vectors are read in place, scalars spread once per execution.
+pub(super) struct Plain;
+
+/// Facts of a plain step by bits of `aux`, without unpacking the plan.
+#[derive(Clone, Copy)]
+struct Bits(u64);
+
+impl Bits {
+    #[inline(always)]
+    fn kind(self, i: usize) -> u64 {
+        self.0 >> (2 * i) & 3
+    }
+    #[inline(always)]
+    fn wide(self, i: usize) -> bool {
+        self.0 >> (56 + i) & 1 != 0
+    }
+    #[inline(always)]
+    fn flag(self, flag: u8) -> bool {
+        self.0 >> 48 & u64::from(flag) != 0
+    }
+    #[inline(always)]
+    fn has_result(self) -> bool {
+        self.0 >> 60 & 1 != 0
+    }
+}
+
+impl Body for Plain {
     #[inline(always)]
     fn run<const V3: bool>(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
-        let plan = Plan::of(step);
-        let movement = movement(wave, step, plan);
-        let mut outs = [Out::ZERO, Out::ZERO];
-        // Every chunk is computed before one is written: lane movement may cross chunks.
-        for (chunk, out) in outs
-            .iter_mut()
-            .enumerate()
-            .take(wave.chunks_per_register())
-        {
-            let mut buffers = Buffers::new();
-            let rows = fetch(wave, step, plan, movement.as_ref(), chunk, &mut buffers);
-            K::run(&rows, out);
+        let bits = Bits(step.aux);
+        let mut buffers = Buffers::new();
+        let spread = spread_all(wave, step, bits, &mut buffers);
+        let per_register = wave.chunks_per_register();
+        let mut out = Out::ZERO;
+        let mut masks = 0;
+        for chunk in 0..per_register {
+            let exec = wave.exec_chunk(chunk);
+            let rows = plain_rows(wave, step, bits, &spread, chunk);
+            run_kernel(step, &rows, &mut out);
+            masks |= u64::from(out.mask & exec) << (chunk * CHUNK_LANES);
+            if bits.has_result() && exec != 0 {
+                let dst = usize::from(step.dst) + chunk;
+                lanes::store(wave, dst, exec, &out.lo);
+                if bits.wide(3) {
+                    lanes::store(wave, dst + per_register, exec, &out.hi);
+                }
+            }
         }
-        let write = movement.map_or(u64::MAX, |movement| movement.write);
-        finish(wave, step, plan, &mut outs, write);
+        if bits.flag(flag::MASK_OUT) {
+            wave.set_mask(step.sdst.to_le_bytes()[0], masks);
+        }
+        if bits.flag(flag::EXEC_OUT) {
+            wave.set_exec(masks);
+        }
         Flow::Next
     }
+}
+
+/// Rows of the sources that are no vectors.
+type Spread<'a> = [(&'a Chunk, &'a Chunk); 3];
+
+#[inline(always)]
+fn spread_all<'a>(wave: &Wave, step: &Step, bits: Bits, buffers: &'a mut Buffers) -> Spread<'a> {
+    let [a, b, c] = &mut buffers.0;
+    [
+        spread(wave, step, bits, 0, a),
+        spread(wave, step, bits, 1, b),
+        spread(wave, step, bits, 2, c),
+    ]
+}
+
+#[inline(always)]
+fn spread<'a>(
+    wave: &Wave,
+    step: &Step,
+    bits: Bits,
+    i: usize,
+    buffer: &'a mut [MaybeUninit<Chunk>; 2],
+) -> (&'a Chunk, &'a Chunk) {
+    let kind = match bits.kind(i) {
+        1 => Kind::Scalar,
+        2 => Kind::Constant,
+        _ => return (&ZERO, &ZERO),
+    };
+    let (lo, hi) = scalar_pair(wave, step, kind, i, bits.wide(i));
+    let [low, high] = buffer;
+    let high = if bits.wide(i) {
+        high.write(Chunk::splat(hi))
+    } else {
+        &ZERO
+    };
+    (low.write(Chunk::splat(lo)), high)
+}
+
+#[inline(always)]
+fn plain_rows<'a>(
+    wave: &'a Wave,
+    step: &'a Step,
+    bits: Bits,
+    spread: &Spread<'a>,
+    chunk: usize,
+) -> Rows<'a> {
+    let mut rows = Rows {
+        lo: [spread[0].0, spread[1].0, spread[2].0],
+        hi: [spread[0].1, spread[1].1, spread[2].1],
+        mask: 0,
+        first_lane: if chunk == 0 { 0 } else { 32 },
+        mode: wave.mode,
+        step,
+    };
+    for i in 0..3 {
+        if bits.kind(i) == Kind::Vector as u64 {
+            let (lo, hi) = vector_indexes(wave, step, i, chunk);
+            rows.lo[i] = wave.chunk(lo);
+            if bits.wide(i) {
+                rows.hi[i] = wave.chunk(hi);
+            }
+        }
+    }
+    if bits.flag(flag::MASK_IN) {
+        rows.mask = mask_in(wave, step, chunk);
+    }
+    rows
 }
 
 /// Space for sources that cannot be read in place.
@@ -139,7 +295,10 @@ pub(super) fn mask_in(wave: &Wave, step: &Step, chunk: usize) -> u32 {
     wave.scalar(step.src[3].to_le_bytes()[0].wrapping_add(u8::from(chunk != 0)))
 }
 
-#[expect(clippy::too_many_arguments, reason = "one caller; a struct would repeat them")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one caller; a struct would repeat them"
+)]
 fn source<'a>(
     wave: &'a Wave,
     step: &Step,
@@ -168,6 +327,7 @@ fn source<'a>(
 }
 
 /// Chunk of the low and of the high dword of a vector source.
+#[inline(always)]
 fn vector_indexes(wave: &Wave, step: &Step, i: usize, chunk: usize) -> (usize, usize) {
     let lo = usize::from(step.src[i]) + chunk;
     (lo, lo + wave.chunks_per_register())

@@ -85,6 +85,8 @@ pub(super) enum Kind {
     Scalar,
     /// `step.constant[i]`.
     Constant,
+    /// There is no such source; it reads as zero.
+    Absent,
 }
 
 /// How the result reaches the register file.
@@ -166,8 +168,19 @@ impl Plan {
             self.dst as u8,
             self.store as u8,
             self.flags,
-            0,
+            self.shape(),
         ])
+    }
+
+    /// Bits 0..=2: source i is a pair; bit 3: the result is one; bit 4: there is a vector result.
+    fn shape(self) -> u8 {
+        let sources = self
+            .types
+            .iter()
+            .enumerate()
+            .fold(0, |bits, (i, ty)| bits | u8::from(ty.is_wide()) << i);
+        let result = u8::from(self.store == Store::Pair) << 3;
+        sources | result | u8::from(self.store != Store::Nothing) << 4
     }
 
     /// Of a step made by [`super::translate`].
@@ -178,7 +191,8 @@ impl Plan {
             kinds: [0, 2, 4].map(|shift| match kinds >> shift & 3 {
                 0 => Kind::Vector,
                 1 => Kind::Scalar,
-                _ => Kind::Constant,
+                2 => Kind::Constant,
+                _ => Kind::Absent,
             }),
             types: [a, b, c].map(|code| Ty::ALL[usize::from(code)]),
             dst: Ty::ALL[usize::from(dst)],

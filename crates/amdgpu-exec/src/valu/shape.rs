@@ -42,7 +42,13 @@ pub(super) fn flush(ty: Ty, lo: &mut Chunk, hi: &mut Chunk) {
             bits
         }
     };
-    let half = |bits: u32| if bits & 0x7c00 == 0 { bits & 0x8000 } else { bits };
+    let half = |bits: u32| {
+        if bits & 0x7c00 == 0 {
+            bits & 0x8000
+        } else {
+            bits
+        }
+    };
     match ty {
         Ty::F32 | Ty::Mix => each(lo, single),
         Ty::PkF32 => {
