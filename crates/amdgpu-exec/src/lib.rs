@@ -4,10 +4,29 @@
 //! check. What it is not: a GPU; packets, queues and address spaces belong to `vkfd`, which drives
 //! this crate through [`Engine`] and answers it through [`Memory`] and [`Device`].
 
+mod access;
 pub mod api;
+mod block;
+mod buffer;
 pub mod context;
+mod ds;
+mod engine;
+mod flat;
+mod float;
+mod group;
+mod host;
+mod indexed;
+mod interp;
+mod launch;
+mod memory;
+mod pool;
 mod registers;
+mod salu;
+mod smem;
 pub mod step;
+mod sync;
+pub mod testing;
+mod translate;
 pub mod valu;
 pub mod wave;
 
@@ -15,3 +34,4 @@ pub use api::{
     Access, AccessFault, Device, Dispatch, Engine, FaultReason, Memory, Outcome, Range, Stats,
     Stop, WaveLocation,
 };
+pub use engine::{Config, Interpreter};

@@ -38,12 +38,33 @@ impl Chunk {
 pub mod slot {
     /// Receives writes to NULL (a pair).
     pub const SINK: u8 = 128;
+    /// Always zero (a pair).
+    pub const ZERO: u8 = 144;
     /// SCC as a value, filled by the step before an instruction that reads it as an operand.
     pub const SCC: u8 = 130;
     /// VCCZ as a value.
     pub const VCCZ: u8 = 132;
     /// EXECZ as a value.
     pub const EXECZ: u8 = 134;
+    /// SHARED_BASE, a pair.
+    pub const SHARED_BASE: u8 = 136;
+    /// SHARED_LIMIT, a pair.
+    pub const SHARED_LIMIT: u8 = 138;
+    /// PRIVATE_BASE, a pair.
+    pub const PRIVATE_BASE: u8 = 140;
+    /// PRIVATE_LIMIT, a pair.
+    pub const PRIVATE_LIMIT: u8 = 142;
+}
+
+/// Windows of flat addresses that are not global memory, as `vkfd` reports them (gfx9 and later
+/// drivers place them there: kernel `kfd_flat_memory.c`, `MAKE_LDS_APP_BASE_V9`).
+pub mod aperture {
+    /// First flat address of LDS.
+    pub const SHARED_BASE: u64 = 1 << 48;
+    /// First flat address of private memory.
+    pub const PRIVATE_BASE: u64 = 2 << 48;
+    /// Last address of an aperture, relative to its base.
+    pub const LIMIT: u64 = 0xffff_ffff;
 }
 
 /// Bits of the MODE register.
@@ -94,8 +115,18 @@ pub struct Place {
     pub workgroup: [u32; 3],
     /// Index of the wave in its workgroup.
     pub wave: u32,
-    /// Slot of the resident wave on the device, unique while it runs; gives the HW_ID fields.
-    pub slot: u32,
+    /// Compute unit that holds the workgroup; consecutive units lie in different shader engines.
+    pub compute_unit: u32,
+    /// Shader engines of the device.
+    pub shader_engines: u32,
+    /// Which of the unit's resident workgroups this is.
+    pub unit_layer: u32,
+    /// SIMD of the unit.
+    pub simd: u32,
+    /// Slot on the SIMD.
+    pub wave_slot: u32,
+    /// Barrier of global wave sync that the wave waits at.
+    pub gws_ticket: Option<u64>,
     /// FLAT_SCRATCH of gfx10, which keeps it in hardware registers.
     pub flat_scratch: u64,
 }
@@ -252,6 +283,13 @@ impl Wave {
     pub fn clear(&mut self, registers: u16, accumulation: u16) {
         self.scalar = [0; 256];
         self.scc = false;
+        self.set_scalar64(slot::SHARED_BASE, aperture::SHARED_BASE);
+        self.set_scalar64(slot::SHARED_LIMIT, aperture::SHARED_BASE + aperture::LIMIT);
+        self.set_scalar64(slot::PRIVATE_BASE, aperture::PRIVATE_BASE);
+        self.set_scalar64(
+            slot::PRIVATE_LIMIT,
+            aperture::PRIVATE_BASE + aperture::LIMIT,
+        );
         let per_register = self.chunks_per_register();
         let vgprs = usize::from(registers) * per_register;
         self.vector[..vgprs].fill(Chunk::ZERO);

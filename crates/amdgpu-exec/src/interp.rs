@@ -1,0 +1,143 @@
+//! The interpreter loop: runs one wave until it has to let go.
+
+use crate::api::{Stop, WaveLocation};
+use crate::block::{BlockTable, Key, SharedBlocks};
+use crate::context::Context;
+use crate::step::{Flow, HostLevel, TranslateEnv};
+use crate::wave::{Wave, mode};
+
+/// Why a wave let go.
+#[derive(Debug)]
+pub(crate) enum Exit {
+    /// Its instructions are used up, or it sleeps.
+    Yield,
+    /// It waits for its workgroup.
+    Barrier,
+    /// It ended.
+    End,
+    /// The dispatch must end.
+    Stop(Stop, WaveLocation),
+}
+
+/// What a worker keeps between dispatches to run waves.
+pub(crate) struct Runner<'e> {
+    pub(crate) table: &'e mut BlockTable,
+    pub(crate) shared: &'e SharedBlocks,
+    pub(crate) level: HostLevel,
+    /// Instructions executed.
+    pub(crate) instructions: u64,
+}
+
+impl Runner<'_> {
+    /// Runs `wave` for about `budget` instructions.
+    pub(crate) fn run(&mut self, wave: &mut Wave, context: &mut Context<'_>, budget: u64) -> Exit {
+        let limit = self.instructions + budget;
+        let mut index = match self.enter(wave, context) {
+            Ok(index) => index,
+            Err(stop) => return self.stop_at_entry(wave, stop),
+        };
+        loop {
+            let entry = &self.table.entries[index as usize];
+            let block = &*entry.block;
+            let mut flow = Flow::Next;
+            self.instructions += u64::from(block.instructions);
+            for step in &block.steps {
+                // SAFETY: blocks are translated for the level of this host.
+                flow = unsafe { (step.run)(wave, context, step) };
+                if flow != Flow::Next {
+                    if flow == Flow::Stop {
+                        return stopped(wave, context, step.pc);
+                    }
+                    break;
+                }
+            }
+            let hint = match flow {
+                Flow::Next => {
+                    wave.pc = block.end;
+                    entry.next
+                }
+                Flow::Branch => entry.taken,
+                Flow::Yield => return Exit::Yield,
+                Flow::Barrier => return Exit::Barrier,
+                Flow::End | Flow::Stop => return Exit::End,
+            };
+            if context.port.refresh() {
+                context.forget_code();
+            }
+            if self.instructions >= limit {
+                return Exit::Yield;
+            }
+            index = match self.follow(index, hint, flow, wave, context) {
+                Ok(next) => next,
+                Err(stop) => return self.stop_at_entry(wave, stop),
+            };
+        }
+    }
+
+    /// The entry that follows entry `from`, by its link if that still leads to `wave.pc`.
+    #[inline(always)]
+    fn follow(
+        &mut self,
+        from: u32,
+        hint: u32,
+        flow: Flow,
+        wave: &Wave,
+        context: &mut Context<'_>,
+    ) -> Result<u32, Stop> {
+        let mode = wave.mode & mode::TRANSLATION;
+        if self.table.fits(hint, wave.pc, mode)
+            && self.table.entries[hint as usize].epoch == context.code_epoch
+        {
+            return Ok(hint);
+        }
+        let next = self.enter(wave, context)?;
+        if let Some(entry) = self.table.entries.get_mut(from as usize) {
+            if flow == Flow::Next {
+                entry.next = next;
+            } else {
+                entry.taken = next;
+            }
+        }
+        Ok(next)
+    }
+
+    #[inline(never)]
+    #[expect(clippy::cast_possible_truncation, reason = "32 or 64 lanes")]
+    fn enter(&mut self, wave: &Wave, context: &mut Context<'_>) -> Result<u32, Stop> {
+        let env = TranslateEnv {
+            target: wave.target,
+            lanes: wave.lanes() as u8,
+            level: self.level,
+            mode: wave.mode & mode::TRANSLATION,
+        };
+        let key = Key { pc: wave.pc, env };
+        self.table
+            .find(&key, context.code_epoch, &mut context.port, self.shared)
+    }
+
+    #[cold]
+    fn stop_at_entry(&self, wave: &Wave, stop: Stop) -> Exit {
+        Exit::Stop(stop, location(wave, 0, wave.pc))
+    }
+}
+
+#[cold]
+fn stopped(wave: &Wave, context: &mut Context<'_>, pc: u64) -> Exit {
+    // PANIC: not reached without a reason: `Flow::Stop` only comes from `Context::stop`.
+    let (stop, lane) = context.stopped.take().unwrap_or((
+        Stop::Unsupported {
+            text: "stop without a reason".into(),
+        },
+        0,
+    ));
+    Exit::Stop(stop, location(wave, lane, pc))
+}
+
+fn location(wave: &Wave, lane: u32, pc: u64) -> WaveLocation {
+    WaveLocation {
+        workgroup: wave.place.workgroup,
+        wave: wave.place.wave,
+        lane,
+        pc,
+    }
+}
