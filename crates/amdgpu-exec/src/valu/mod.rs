@@ -5,24 +5,31 @@
 //! Plain forms of common operations get specialised bodies; everything else runs through
 //! [`pipeline`], which knows every form.
 
+mod bytes;
 mod compare;
 mod convert;
 mod crosslane;
+mod division;
+mod dot;
 mod dpp;
 mod float32;
 mod float64;
+mod half;
 mod int;
+mod int16;
 mod int64;
 mod kernel;
 mod lanes;
 mod macros;
 mod operand;
 mod output;
+mod packed;
 mod pipeline;
 mod plan;
 mod sdwa;
 mod shape;
 mod soften;
+mod transcendental;
 
 use amdgpu_isa::{Encoding, Inst, Op, Operand, Target, scalar};
 
@@ -37,6 +44,9 @@ pub fn translate(inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step> {
     if let Some(step) = crosslane::translate(inst, pc, env) {
         return Some(step);
     }
+    if let Some(step) = bytes::translate(inst, pc, env) {
+        return Some(step);
+    }
     build(entry(inst, env)?, inst, pc, env)
 }
 
@@ -48,6 +58,13 @@ fn entry(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
         .or_else(|| float64::entry(inst, env))
         .or_else(|| convert::entry(inst, env))
         .or_else(|| compare::entry(inst, env))
+        .or_else(|| division::entry(inst, env))
+        .or_else(|| half::entry(inst, env))
+        .or_else(|| packed::entry(inst, env))
+        .or_else(|| int16::entry(inst, env))
+        .or_else(|| transcendental::entry(inst, env))
+        .or_else(|| bytes::entry(inst, env))
+        .or_else(|| dot::entry(inst, env))
 }
 
 /// Joins an operation with an instruction's operands.

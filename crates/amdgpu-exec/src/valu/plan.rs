@@ -28,6 +28,8 @@ pub(super) enum Ty {
     PkF16,
     /// Two f32 in a register pair, halves chosen by op_sel (gfx90a).
     PkF32,
+    /// Two dwords in a register pair, chosen by op_sel (gfx90a).
+    PkB32,
     /// 32 bits whose sign modifiers change, but that are no number (`v_cndmask`).
     S32,
     /// f32, or f16 if the source's op_sel_hi bit is set (`v_fma_mix*`).
@@ -35,7 +37,7 @@ pub(super) enum Ty {
 }
 
 impl Ty {
-    const ALL: [Self; 13] = [
+    const ALL: [Self; 14] = [
         Self::None,
         Self::B32,
         Self::F32,
@@ -47,13 +49,14 @@ impl Ty {
         Self::PkB16,
         Self::PkF16,
         Self::PkF32,
+        Self::PkB32,
         Self::S32,
         Self::Mix,
     ];
 
     /// The operand is a register pair.
     pub(super) fn is_wide(self) -> bool {
-        matches!(self, Self::B64 | Self::I64 | Self::F64 | Self::PkF32)
+        matches!(self, Self::B64 | Self::I64 | Self::F64 | Self::PkF32 | Self::PkB32)
     }
 
     /// A number: clamp, output modifiers and denormal modes apply.
