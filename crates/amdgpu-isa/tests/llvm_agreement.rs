@@ -195,7 +195,7 @@ fn record(shape: &Shape, opcode: u64, random: &mut Random) -> Vec<u8> {
     }
     word = tame(shape, word, random);
     let mut bytes = word.to_le_bytes().to_vec();
-    bytes.extend((random.next() as u32).to_le_bytes());
+    bytes.extend(&random.next().to_le_bytes()[..4]);
     bytes.extend([0, 0, 0x80, 0xbf].repeat(2));
     bytes
 }
