@@ -109,6 +109,12 @@ pub(crate) fn unmapped(address: usize, bytes: usize) {
     pages::unregister(address, bytes);
 }
 
+/// The client freed the buffer object by which it had mapped doorbells at `address`; it will unmap
+/// them next, and vkfd may not hear of that. Until then plain stores must not trap.
+pub(crate) fn released(address: usize, bytes: usize) {
+    pages::release(address, bytes);
+}
+
 impl Drop for Slice {
     fn drop(&mut self) {
         pages::forget(self.page);

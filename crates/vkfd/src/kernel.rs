@@ -97,12 +97,19 @@ impl VirtualKfd {
         }))
     }
 
-    /// The device with this KFD id.
-    pub(crate) fn device(&self, gpu_id: u32) -> Result<&Device, Errno> {
+    /// The devices that the process may use.
+    pub(crate) fn visible_devices(&self) -> impl Iterator<Item = &Device> {
         self.devices
             .iter()
-            .find(|device| device.gpu.gpu_id == gpu_id)
-            .ok_or(Errno(libc::EINVAL))
+            .filter(|device| !device.gpu.profile.extra.kfd.hidden)
+    }
+
+    /// The device with this KFD id.
+    pub(crate) fn device(&self, gpu_id: u32) -> Result<&Device, Errno> {
+        let found = self
+            .visible_devices()
+            .find(|device| device.gpu.gpu_id == gpu_id);
+        found.ok_or(Errno(libc::EINVAL))
     }
 
     /// The device with this KFD id, if the process has a VM on it; otherwise `unbound`.
@@ -200,6 +207,9 @@ impl VirtualKfd {
                     .iter()
                     .position(|device| device.render_minor == minor);
                 let gpu = gpu.ok_or(Errno(libc::ENOENT))?;
+                if self.devices[gpu].gpu.profile.extra.kfd.hidden {
+                    return Err(Errno(libc::EPERM));
+                }
                 let number = self.devices[gpu].memory.segment().reopen(flags)?;
                 // SAFETY: a fresh descriptor that nobody else owns.
                 (

@@ -92,8 +92,16 @@ pub struct Drm {
 pub struct Kfd {
     /// XNACK can be chosen per process.
     pub xnack_per_process: bool,
-    /// Waves that fit a compute unit.
-    pub waves_per_cu: u32,
+    /// User memory can be registered (`USERPTR`); without it clients must fall back to GTT or SVM.
+    #[serde(default = "yes")]
+    pub userptr: bool,
+    /// A cgroup hides the GPU: its `gpu_id` and render node answer `EPERM`, as the kernel does.
+    #[serde(default)]
+    pub hidden: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// `profile.toml`.

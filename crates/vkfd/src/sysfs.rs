@@ -45,6 +45,8 @@ enum Content {
     /// `mem_banks/0/used_memory` of the GPU with this index.
     VramUsed(usize),
     Link(String),
+    /// A cgroup forbids to read it.
+    Forbidden,
 }
 
 /// All virtual files.
@@ -113,6 +115,7 @@ impl Sysfs {
                 Some(Ok(format!("{used}\n").into_bytes()))
             }
             Some(Content::Link(_)) => Some(Err(Errno(libc::EINVAL))),
+            Some(Content::Forbidden) => Some(Err(Errno(libc::EPERM))),
             None if self.directories.contains_key(&key) => Some(Err(Errno(libc::EISDIR))),
             None => is_hidden(&key).then_some(Err(Errno(libc::ENOENT))),
         }
@@ -145,7 +148,7 @@ impl Sysfs {
         }
         match self.files.get(key)? {
             Content::Text(text) => Some(Entry::File(text.len() as u64)),
-            Content::VramUsed(_) => Some(Entry::File(4096)),
+            Content::VramUsed(_) | Content::Forbidden => Some(Entry::File(4096)),
             Content::Link(_) => Some(Entry::Link),
         }
     }

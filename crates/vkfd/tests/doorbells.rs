@@ -429,6 +429,34 @@ fn doorbell_maps_check_length_and_gpu() {
     );
 }
 
+/// A client that frees its doorbell object unmaps the page next, which vkfd may not hear of: it
+/// must not change the protection of what comes to lie there.
+#[test]
+fn freed_doorbell_page_is_left_alone() {
+    let device = device("gfx90a");
+    let client = Client::new(&*device);
+    let queue = Queue::new(&client, 0);
+    let page = reserve(8192);
+    let (handle, _) = client
+        .alloc(0, page as u64, 8192, kfd::KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL)
+        .unwrap();
+    let offset = 3 << 62 | u64::from(client.gpu_ids[0]) << 46;
+    client.mmap_at(page, client.kfd, offset, 8192).unwrap();
+    client.free(handle).unwrap();
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+    // SAFETY: replaces the test's own mapping.
+    let mine = unsafe { libc::mmap(page, 8192, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    // Opens and arms the page through the queue's own mapping.
+    queue.signal().store(1, Ordering::Release);
+    queue.ring_by_store(queue.submit());
+    queue.wait_for(0);
+    thread::sleep(Duration::from_millis(10));
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let start = format!("{:x}-", mine.addr());
+    let line = maps.lines().find(|line| line.starts_with(&start)).unwrap();
+    assert!(line.contains(" rw-p "), "{line}");
+}
+
 /// Voluntary context switches of vkfd's threads: each is a sleep, hence a wake-up before it.
 fn sleeps() -> u64 {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();

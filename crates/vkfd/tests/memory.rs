@@ -372,3 +372,16 @@ fn ten_thousand_allocations_leak_nothing() {
     assert_eq!(available(&client, 0), 256 * MIB);
     assert!(device.address_space(0).unwrap().mappings().is_empty());
 }
+
+/// Peer fault 47: a driver that refuses user memory.
+#[test]
+fn profile_may_refuse_user_memory() {
+    let refusing = variant("gfx90a", "userptr = false");
+    let device = device(refusing.path().to_str().unwrap());
+    let client = Client::new(&*device);
+    assert_eq!(
+        client.user(0, VA, anonymous(4096) as u64, 4096),
+        Err(EINVAL)
+    );
+    assert!(client.alloc(0, VA, 4096, GTT | WRITABLE).is_ok());
+}

@@ -319,3 +319,22 @@ fn gem_handles_map_and_alias() {
     };
     assert_eq!(client.ioctl(ioctl::GET_DMABUF_INFO, &mut info), Err(EINVAL));
 }
+
+/// Peer fault 23: one GPU that may not be used must not take the others down.
+#[test]
+fn hidden_gpu_answers_eperm_and_leaves_the_others() {
+    let hidden = variant("gfx1030", "hidden = true");
+    let list = format!("gfx90a,{},gfx90a", hidden.path().display());
+    let device = device(&list);
+    assert_eq!(
+        topology(&*device, "nodes/2/gpu_id"),
+        Err(Errno(libc::EPERM))
+    );
+    assert_eq!(
+        open(&*device, "/dev/dri/renderD129"),
+        Err(Errno(libc::EPERM))
+    );
+    assert_eq!(topology(&*device, "nodes/1/gpu_id").unwrap(), "50149\n");
+    assert_eq!(topology(&*device, "nodes/3/gpu_id").unwrap(), "50150\n");
+    assert!(open(&*device, "/dev/dri/renderD130").is_ok());
+}

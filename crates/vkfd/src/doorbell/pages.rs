@@ -295,6 +295,16 @@ pub(super) fn unregister(address: usize, bytes: usize) {
     clear(|base, length| base < address.saturating_add(bytes) && address < base + length);
 }
 
+/// Opens the mappings in a range for good and forgets them.
+pub(super) fn release(address: usize, bytes: usize) {
+    let _change = CHANGE.lock();
+    let end = address.saturating_add(bytes);
+    clear(|base, length| {
+        let is_gone = base < end && address < base + length;
+        is_gone && super::trap::open(base, length)
+    });
+}
+
 /// Forgets all mappings and queues of a page whose GPU goes.
 pub(super) fn forget(page: &'static Page) {
     let _change = CHANGE.lock();

@@ -86,7 +86,7 @@ fn open_doorbell(address: usize) -> bool {
         return false;
     };
     let saved = errno();
-    let opened = set_protection(base, bytes, libc::PROT_READ | libc::PROT_WRITE);
+    let opened = open(base, bytes);
     if opened {
         page.note_trap(index);
         monitor::alarm();
@@ -122,6 +122,11 @@ pub(super) fn protect(base: usize, bytes: usize) {
     if !set_protection(base, bytes, libc::PROT_READ) {
         tracing::warn!(base, "cannot arm a doorbell page; it was unmapped");
     }
+}
+
+/// Makes a client mapping writable; true if it was there.
+pub(super) fn open(base: usize, bytes: usize) -> bool {
+    set_protection(base, bytes, libc::PROT_READ | libc::PROT_WRITE)
 }
 
 fn set_protection(base: usize, bytes: usize, prot: c_int) -> bool {

@@ -59,10 +59,11 @@ fn add_gpu(sysfs: &mut Sysfs, devices: &[Device], index: usize) {
     let node = format!("{TOPOLOGY}/nodes/{}", node_of(index));
     let io_links = io_links(devices, index);
     let p2p_links = p2p_links(devices, index);
-    sysfs.add(
-        &format!("{node}/gpu_id"),
-        format!("{}\n", device.gpu.gpu_id),
-    );
+    let gpu_id = match profile.extra.kfd.hidden {
+        true => Content::Forbidden,
+        false => Content::Text(format!("{}\n", device.gpu.gpu_id)),
+    };
+    sysfs.insert(&format!("{node}/gpu_id"), gpu_id);
     sysfs.add(&format!("{node}/name"), format!("{}\n", profile.chip));
     let properties = gpu_properties(device, io_links.len(), p2p_links.len());
     sysfs.add(&format!("{node}/properties"), properties.to_string());

@@ -9,7 +9,7 @@ use super::EINVAL;
 use super::map::kfd_offset_mmio;
 use crate::bo::{Backing, Bo, KNOWN_FLAGS};
 use crate::device::Device;
-use crate::doorbell::SLICE_BYTES;
+use crate::doorbell::{self, SLICE_BYTES};
 use crate::extent::LARGE;
 use crate::files::FileKind;
 use crate::kernel::VirtualKfd;
@@ -110,7 +110,7 @@ fn backing(
         return extent(device, HeapKind::Gtt, bytes);
     }
     if has(kfd::KFD_IOC_ALLOC_MEM_FLAGS_USERPTR) {
-        return user(args.mmap_offset, args.size);
+        return user(device, args.mmap_offset, args.size);
     }
     if has(kfd::KFD_IOC_ALLOC_MEM_FLAGS_DOORBELL) {
         let page = Backing::Page(Arc::clone(device.doorbells.segment()), Kind::Doorbell);
@@ -141,7 +141,10 @@ fn extent(device: &Device, kind: HeapKind, bytes: u64) -> Result<Backing, Errno>
         .map(|extent| Backing::Extent(Arc::new(extent)))
 }
 
-fn user(address: u64, bytes: u64) -> Result<Backing, Errno> {
+fn user(device: &Device, address: u64, bytes: u64) -> Result<Backing, Errno> {
+    if !device.gpu.profile.extra.kfd.userptr {
+        return Err(EINVAL);
+    }
     let is_valid = address != 0 && address.is_multiple_of(4096);
     let end = address
         .checked_add(bytes)
@@ -168,6 +171,10 @@ pub(super) fn free(
         return Err(Errno(libc::EBUSY));
     }
     let gone = objects.remove(args.handle);
+    if let Some(bo) = gone.as_ref().filter(|bo| bo.kind() == Kind::Doorbell) {
+        let (va, bytes) = (usize::try_from(bo.va), usize::try_from(bo.bytes));
+        doorbell::released(va.unwrap_or(0), bytes.unwrap_or(0));
+    }
     // Returning the pages takes a system call; not under the lock.
     drop(objects);
     drop(gone);

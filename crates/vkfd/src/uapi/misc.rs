@@ -51,7 +51,7 @@ pub(super) fn get_process_apertures(
     args: &mut kfd::kfd_ioctl_get_process_apertures_args,
 ) -> Result<(), Errno> {
     let mut count = 0;
-    for (place, device) in args.process_apertures.iter_mut().zip(&kfd.devices) {
+    for (place, device) in args.process_apertures.iter_mut().zip(kfd.visible_devices()) {
         *place = apertures(device);
         count += 1;
     }
@@ -63,14 +63,14 @@ pub(super) fn get_process_apertures_new(
     kfd: &VirtualKfd,
     args: &mut kfd::kfd_ioctl_get_process_apertures_new_args,
 ) -> Result<(), Errno> {
-    let present = u32::try_from(kfd.devices.len()).map_err(|_| EINVAL)?;
+    let present = u32::try_from(kfd.visible_devices().count()).map_err(|_| EINVAL)?;
     if args.num_of_nodes == 0 {
         args.num_of_nodes = present;
         return Ok(());
     }
     let filled = args.num_of_nodes.min(present);
     let mut address = args.kfd_process_device_apertures_ptr;
-    for device in kfd.devices.iter().take(filled as usize) {
+    for device in kfd.visible_devices().take(filled as usize) {
         uaccess::put(address, &apertures(device))?;
         address += size_of::<kfd::kfd_process_device_apertures>() as u64;
     }

@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 use std::ffi::{CString, c_void};
+use std::path::Path;
 use std::sync::Arc;
 
 use hsakmt_sys::ioctl::{self, Request};
@@ -27,6 +28,31 @@ pub(crate) fn device(gpus: &str) -> Arc<VirtualKfd> {
     let mut config = Config::of_gpus(gpus).unwrap();
     config.vram_bytes = Some(256 << 20);
     VirtualKfd::new(config).unwrap()
+}
+
+/// A copy of a built-in profile whose `profile.toml` has `lines` added to its last section.
+pub(crate) fn variant(base: &str, lines: &str) -> tempfile::TempDir {
+    let from = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("profiles")
+        .join(base);
+    let directory = tempfile::tempdir().unwrap();
+    copy_tree(&from, directory.path());
+    let file = directory.path().join("profile.toml");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(file, format!("{text}{lines}\n")).unwrap();
+    directory
+}
+
+fn copy_tree(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            std::fs::create_dir(&target).unwrap();
+            copy_tree(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }
 
 /// An open client.
