@@ -26,9 +26,9 @@ fn load(gpu: &TestGpu, code: &[u32]) -> u64 {
     descriptor[16..24].copy_from_slice(&ENTRY.to_le_bytes());
     // COMPUTE_PGM_RSRC1: 16 SGPRs, f16 and f64 denormals, IEEE mode; RSRC2: 2 user SGPRs and the
     // workgroup id; properties: kernarg segment pointer.
-    descriptor[48..52].copy_from_slice(&(1 << 6 | 3 << 18 | 1 << 23u32).to_le_bytes());
-    descriptor[52..56].copy_from_slice(&(2 << 1 | 1 << 7u32).to_le_bytes());
-    descriptor[56..58].copy_from_slice(&(1 << 3u16).to_le_bytes());
+    descriptor[48..52].copy_from_slice(&(1u32 << 6 | 3 << 18 | 1 << 23).to_le_bytes());
+    descriptor[52..56].copy_from_slice(&(2u32 << 1 | 1 << 7).to_le_bytes());
+    descriptor[56..58].copy_from_slice(&(1u16 << 3).to_le_bytes());
     let text: Vec<u8> = code.iter().flat_map(|word| word.to_le_bytes()).collect();
     bytes(object + ENTRY, text.len()).copy_from_slice(&text);
     object
