@@ -100,6 +100,10 @@ pub trait Kernel: Send + Sync + fmt::Debug {
     /// `doorbell` points at a live doorbell mapping made by [`Kernel::mmap`].
     unsafe fn ring_doorbell(&self, doorbell: *mut u64, value: u64);
 
+    /// Tells the driver that the caller is about to unmap `address..address + length`. Linux notices
+    /// by itself; a driver inside the process does not.
+    fn unmapped(&self, _address: usize, _length: usize) {}
+
     /// Whether the driver keeps what this process made (address spaces, event page, queues) when its
     /// descriptors are closed. Linux does, until the process ends: a second open then has to
     /// continue with the first one's render nodes and event page.

@@ -80,6 +80,15 @@ pub struct MemoryObject {
     host: Option<HostPtr>,
 }
 
+impl Drop for MemoryObject {
+    fn drop(&mut self) {
+        if let (Place::Reserved(reservation), Some(host)) = (&self.place, self.host) {
+            let kernel = self.buffer.driver.device.kernel();
+            kernel.unmapped(host.addr(), reservation.size());
+        }
+    }
+}
+
 /// Where an object lies.
 #[derive(Debug)]
 enum Place {

@@ -304,6 +304,10 @@ impl Kernel for VirtualKfd {
         true
     }
 
+    fn unmapped(&self, address: usize, length: usize) {
+        Self::unmapped(self, address, length);
+    }
+
     fn host_wrote_signal(&self) {
         crate::scheduler::notify_waiting();
     }
