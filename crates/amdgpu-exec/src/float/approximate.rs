@@ -174,10 +174,10 @@ mod tests {
             assert!((sine(x) - (x * std::f64::consts::TAU).sin()).abs() < 1e-14);
             assert!((cosine(x) - (x * std::f64::consts::TAU).cos()).abs() < 1e-14);
         }
-        assert_eq!(sine(0.25), 1.0);
+        assert_eq!(sine(0.25) as f32, 1.0);
         assert_eq!(sine(0.5), 0.0);
         assert_eq!(cosine(0.25), 0.0);
-        assert_eq!(cosine(1e9), 1.0);
+        assert_eq!(cosine(1e9) as f32, 1.0);
     }
 
     #[test]

@@ -260,6 +260,16 @@ fn sum(a: Number, b: Number, rounding: Rounding) -> Number {
 
 /// `a * b + c` with one rounding.
 pub(crate) fn fma(format: Format, rounding: Rounding, a: u64, b: u64, c: u64) -> u64 {
+    fma_scaled(format, rounding, [a, b, c], 0)
+}
+
+/// `(a * b + c) * 2^power` with one rounding.
+pub(crate) fn fma_scaled(
+    format: Format,
+    rounding: Rounding,
+    [a, b, c]: [u64; 3],
+    power: i32,
+) -> u64 {
     if let Some(nan) = format.nan_of(&[a, b, c]) {
         return nan;
     }
@@ -269,7 +279,11 @@ pub(crate) fn fma(format: Format, rounding: Rounding, a: u64, b: u64, c: u64) ->
         (Some(Value::Infinity(negative)), _) | (_, Value::Infinity(negative)) => {
             format.with_sign(negative, format.infinity())
         }
-        (Some(Value::Finite(x)), Value::Finite(y)) => pack(format, rounding, sum(x, y, rounding)),
+        (Some(Value::Finite(x)), Value::Finite(y)) => {
+            let exact = sum(x, y, rounding);
+            let exponent = exact.exponent + power;
+            pack(format, rounding, Number { exponent, ..exact })
+        }
     }
 }
 

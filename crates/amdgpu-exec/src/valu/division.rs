@@ -76,15 +76,16 @@ pub(super) fn scale(format: Format, value: u64, denominator: u64, numerator: u64
     let (n, d) = (exponent(format, numerator), exponent(format, denominator));
     let is_denominator = value == denominator;
     let only = |chosen: bool| if chosen { scaled(power) } else { value };
-    // The reciprocal is denormal, the quotient is denormal.
-    let small_reciprocal = d >= max - 2 && d != max;
+    // The manual evaluates the reciprocal in f64, so that of an f32 is never denormal.
+    let small_reciprocal = format == F64 && d >= max - 2 && d != max;
     let small_quotient = n != max && d != max && quotient_is_denormal(format, numerator, denominator);
     if n - d >= near_max {
         (only(is_denominator), true)
     } else if is_denormal(format, denominator) {
         (scaled(power), false)
     } else if small_reciprocal && small_quotient {
-        (only(is_denominator), true)
+        // The manual says 128; the denominator would overflow.
+        (if is_denominator { scaled(-power) } else { value }, true)
     } else if small_reciprocal {
         (scaled(-power), false)
     } else if small_quotient {
@@ -137,13 +138,17 @@ impl<const WIDE: bool> Kernel for Scale<WIDE> {
 /// Fused multiply-add, scaled back by the power that [`scale`] applied where VCC is set: a large
 /// quotient was made smaller, a small one larger.
 pub(super) fn fmas(format: Format, rounding: Rounding, [a, b, c]: [u64; 3], scaled: bool) -> u64 {
-    let fused = soft::fma(format, rounding, a, b, c);
-    if !scaled {
-        return fused;
-    }
-    let (power, bias) = if format == F32 { (64, 127) } else { (128, 1023) };
-    let up = exponent(format, c) > bias;
-    soft::scale(format, rounding, fused, if up { power } else { -power })
+    let (power, bias) = if format == F32 {
+        (64, 127)
+    } else {
+        (128, 1023)
+    };
+    let power = match (scaled, exponent(format, c) > bias) {
+        (false, _) => 0,
+        (true, true) => power,
+        (true, false) => -power,
+    };
+    soft::fma_scaled(format, rounding, [a, b, c], power)
 }
 
 struct Fmas<const WIDE: bool>;

@@ -9,6 +9,7 @@ mod bytes;
 mod compare;
 mod convert;
 mod crosslane;
+mod cube;
 mod division;
 mod dot;
 mod dpp;
@@ -21,6 +22,7 @@ mod int64;
 mod kernel;
 mod lanes;
 mod macros;
+mod matrix;
 mod operand;
 mod output;
 mod packed;
@@ -29,6 +31,8 @@ mod plan;
 mod sdwa;
 mod shape;
 mod soften;
+#[cfg(test)]
+mod tests;
 mod transcendental;
 
 use amdgpu_isa::{Encoding, Inst, Op, Operand, Target, scalar};
@@ -45,6 +49,9 @@ pub fn translate(inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step> {
         return Some(step);
     }
     if let Some(step) = bytes::translate(inst, pc, env) {
+        return Some(step);
+    }
+    if let Some(step) = matrix::translate(inst, pc, env) {
         return Some(step);
     }
     build(entry(inst, env)?, inst, pc, env)
@@ -65,6 +72,7 @@ fn entry(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
         .or_else(|| transcendental::entry(inst, env))
         .or_else(|| bytes::entry(inst, env))
         .or_else(|| dot::entry(inst, env))
+        .or_else(|| cube::entry(inst.op, env))
 }
 
 /// Joins an operation with an instruction's operands.
