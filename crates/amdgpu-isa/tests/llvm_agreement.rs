@@ -310,12 +310,27 @@ fn is_exception(target: Target, decoded: bool, llvm: &llvm::Verdict) -> bool {
     llvm.as_ref().is_some_and(|(text, _)| {
         // LLVM prints what it finds wrong as a comment inside the text.
         let null = target == Target::Gfx90a && text.contains("null");
-        // Read-only values as a compare's destination or a matrix operand.
-        let special = ["v_cmp", "v_mfma", "v_accvgpr"]
-            .iter()
-            .any(|start| text.starts_with(start))
+        // Read-only values as a destination, a lane mask or a vector register.
+        let special = [
+            "v_cmp",
+            "v_mfma",
+            "v_accvgpr",
+            "v_read",
+            "v_addc",
+            "v_subb",
+            "v_add_co_ci",
+            "v_sub_co_ci",
+            "v_subrev_co_ci",
+            "v_cndmask",
+            "v_movrel",
+        ]
+        .iter()
+        .any(|start| text.starts_with(start))
             && text.contains(" src_");
-        text.contains("/*") || !decoded && (text.starts_with("v_interp") || null || special)
+        // A literal as a buffer's scalar offset.
+        let literal = text.contains("buffer_") && text.contains(", 0x");
+        text.contains("/*")
+            || !decoded && (text.starts_with("v_interp") || null || special || literal)
     })
 }
 
@@ -323,7 +338,7 @@ fn samples() -> u64 {
     std::env::var("ISA_SAMPLES")
         .ok()
         .and_then(|text| text.parse().ok())
-        .unwrap_or(12)
+        .unwrap_or(5)
 }
 
 fn compare(target: Target) {

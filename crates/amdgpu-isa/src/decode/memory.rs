@@ -36,13 +36,13 @@ pub(super) fn ds(cursor: &mut Cursor<'_>) -> Result<Inst> {
 }
 
 /// Global-wave-sync operations: their one register is data.
-fn is_gws(op: Op) -> bool {
-    op.name().starts_with("ds_gws_")
+const fn is_gws(op: Op) -> bool {
+    Op::DS_GWS_BARRIER as u16 <= op as u16 && op as u16 <= Op::DS_GWS_SEMA_V as u16
 }
 
 /// Operations that exist on GDS only.
-fn needs_gds(op: Op) -> bool {
-    is_gws(op) || op == Op::DS_ORDERED_COUNT
+const fn needs_gds(op: Op) -> bool {
+    is_gws(op) || matches!(op, Op::DS_ORDERED_COUNT)
 }
 
 fn vector(
@@ -218,6 +218,10 @@ fn buffer(cursor: &mut Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) -> Res
     };
     inst.src[0] = vector(cursor, row, address, field(bits, 39, 32), false)?;
     let acc = !cursor.gfx10() && field(bits, 55, 55) != 0;
+    // Data that goes to LDS has neither a register nor a status dword.
+    if inst.mods.lds && (acc || inst.mods.tfe) {
+        return Err(DecodeError::ReservedBits { op: row.op });
+    }
     let code = field(bits, 47, 40);
     if !inst.mods.lds {
         inst.src[1] = vector(cursor, row, signature.src[1], code, acc)?;
@@ -227,7 +231,14 @@ fn buffer(cursor: &mut Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) -> Res
         }
     }
     inst.src[2] = cursor.scalar_register(row.op, field(bits, 52, 48) << 2, 4)?;
-    inst.src[3] = cursor.scalar(row.op, field(bits, 63, 56), 1)?;
+    let offset = field(bits, 63, 56);
+    if offset == 255 {
+        return Err(DecodeError::BadOperand {
+            op: row.op,
+            code: offset,
+        });
+    }
+    inst.src[3] = cursor.scalar(row.op, offset, 1)?;
     Ok(())
 }
 
@@ -241,5 +252,18 @@ pub(crate) const fn with_status(ty: OperandType, tfe: bool) -> OperandType {
         }
     } else {
         ty
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_gws;
+    use crate::op::Op;
+
+    #[test]
+    fn wave_sync_operations_are_the_ds_gws_names() {
+        for &op in Op::ALL {
+            assert_eq!(is_gws(op), op.name().starts_with("ds_gws_"), "{op:?}");
+        }
     }
 }

@@ -183,7 +183,8 @@ impl<'a> Cursor<'a> {
                 scalar::NULL => self.gfx10(),
                 _ => false,
             },
-            _ => false,
+            // A wide load may drop its result.
+            _ => code == scalar::NULL && self.gfx10(),
         }
     }
 

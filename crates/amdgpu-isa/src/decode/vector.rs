@@ -91,9 +91,9 @@ pub(super) fn implied_mask(cursor: &Cursor<'_>, op: Op) -> Operand {
     }
 }
 
-/// True for the compares that write EXEC.
-pub(crate) fn is_cmpx(op: Op) -> bool {
-    op.name().starts_with("v_cmpx_")
+/// True for the compares that write EXEC: `Op` is in alphabetical order.
+pub(crate) const fn is_cmpx(op: Op) -> bool {
+    Op::V_CMPX_CLASS_F16 as u16 <= op as u16 && op as u16 <= Op::V_CMPX_U_F64 as u16
 }
 
 /// A VDST field: VGPR, AGPR or (`v_readlane`) scalar register.
@@ -268,4 +268,17 @@ fn lane_sources(cursor: &mut Cursor<'_>, row: &Row, inst: &mut Inst, word: u64) 
     }
     let second = vgpr_code(cursor);
     other_sources(cursor, row, inst, second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_cmpx;
+    use crate::op::Op;
+
+    #[test]
+    fn compares_that_write_exec_are_the_v_cmpx_names() {
+        for &op in Op::ALL {
+            assert_eq!(is_cmpx(op), op.name().starts_with("v_cmpx_"), "{op:?}");
+        }
+    }
 }

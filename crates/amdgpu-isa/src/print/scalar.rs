@@ -90,7 +90,7 @@ fn sopk(text: &mut Text<'_>) {
             text.operand(&register_field(text, value));
             return typed(text, inst.src[0], types.src[0]);
         }
-        Op::S_VERSION => return text.operand(&small_or_hex_version(value)),
+        Op::S_VERSION => return text.operand(&version(value)),
         _ => {}
     }
     if inst.dst == Operand::None {
@@ -109,13 +109,31 @@ fn sopk(text: &mut Text<'_>) {
     text.operand(&shown);
 }
 
-/// `s_version` has its own limit for decimals.
-fn small_or_hex_version(value: u32) -> String {
-    if value <= 65 {
-        value.to_string()
-    } else {
-        format!("{value:#x}")
+/// The code version of `s_version`: a generation in the low byte and three flags.
+fn version(value: u32) -> String {
+    const FLAGS: [(u32, &str); 3] = [
+        (0x2000, "UC_VERSION_W64_BIT"),
+        (0x4000, "UC_VERSION_W32_BIT"),
+        (0x8000, "UC_VERSION_MDP_BIT"),
+    ];
+    if value & 0x1f00 != 0 {
+        return format!("{value:#x}");
     }
+    let generation = match value & 0xff {
+        0 => "UC_VERSION_GFX7".to_owned(),
+        4 => "UC_VERSION_GFX10".to_owned(),
+        6 => "UC_VERSION_GFX11".to_owned(),
+        9 => "UC_VERSION_GFX12".to_owned(),
+        other => other.to_string(),
+    };
+    let set = FLAGS.iter().filter(|(bit, _)| value & bit != 0);
+    set.fold(generation, |text, (_, flag)| {
+        if text.contains('|') {
+            format!("({text})|{flag}")
+        } else {
+            format!("{text}|{flag}")
+        }
+    })
 }
 
 /// `hwreg(…)`: id in bits 5:0, offset in 10:6, size minus one in 15:11.
