@@ -10,13 +10,7 @@
 #[inline(always)]
 pub(crate) fn exp2(x: f64) -> f64 {
     // Beyond these the f32 result is zero or infinite. NaN stays.
-    let bounded = if x > 1000.0 {
-        1000.0
-    } else if x < -1000.0 {
-        -1000.0
-    } else {
-        x
-    };
+    let bounded = x.clamp(-1000.0, 1000.0);
     let whole = round(bounded);
     let t = (bounded - whole) * std::f64::consts::LN_2;
     // exp(t) for |t| <= 0.347: the first dropped term is below 2^-47.

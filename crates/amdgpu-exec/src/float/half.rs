@@ -97,7 +97,7 @@ pub(crate) fn fma_f16(a: u16, b: u16, c: u16) -> u16 {
         u64::MAX
     };
     // Infinite sums have a NaN for an error and stay as they are.
-    let inexact = error < 0.0 || error > 0.0;
+    let inexact = error.abs() > 0.0;
     let odd = if inexact && bits & 1 == 0 {
         bits.wrapping_add(towards)
     } else {

@@ -156,9 +156,10 @@ fn run_permute(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
 
 /// Writes the lanes of `mask` to the register whose first chunk is `base`.
 fn write_chunks(wave: &mut Wave, base: usize, mask: u64, values: &[Chunk; 2]) {
-    for chunk in 0..wave.chunks_per_register() {
+    let per_register = wave.chunks_per_register();
+    for (chunk, value) in values.iter().enumerate().take(per_register) {
         let mask = super::float32::low32(mask >> (chunk * CHUNK_LANES));
-        lanes::store(wave, base + chunk, mask, &values[chunk]);
+        lanes::store(wave, base + chunk, mask, value);
     }
 }
 

@@ -223,9 +223,7 @@ fn ordinary(format: Format, quotient: u64, denominator: u64, numerator: u64, sig
     };
     if n - d < least {
         sign
-    } else if d == most {
-        sign | format.infinity()
-    } else if format.is_nan(quotient) {
+    } else if d == most || format.is_nan(quotient) {
         sign | format.infinity()
     } else {
         sign | magnitude(format, quotient)

@@ -208,28 +208,24 @@ fn products(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
     let entry = match (inst.op, inst.mods.clamp) {
         (V_MUL_LO_U32, _) => op32!(env, hot32, [B32, B32] => B32, |a, b, _| a.wrapping_mul(b)),
         (V_MUL_HI_U32, _) => {
-            op32!(env, lane32, [B32, B32] => B32, |a, b, _| (u64::from(a) * u64::from(b) >> 32)
+            op32!(env, lane32, [B32, B32] => B32, |a, b, _| ((u64::from(a) * u64::from(b)) >> 32)
                 as u32)
         }
         (V_MUL_HI_I32, _) => {
-            op32!(env, rare32, [B32, B32] => B32, |a, b, _| u((i64::from(i(a)) * i64::from(i(b))
-                >> 32)
+            op32!(env, rare32, [B32, B32] => B32, |a, b, _| u(((i64::from(i(a)) * i64::from(i(b))) >> 32)
                 as i32))
         }
         (V_MUL_U32_U24, _) => {
             op32!(env, lane32, [B32, B32] => B32, |a, b, _| u24(a).wrapping_mul(u24(b)))
         }
         (V_MUL_HI_U32_U24, _) => {
-            op32!(env, rare32, [B32, B32] => B32, |a, b, _| (u64::from(u24(a)) * u64::from(u24(b))
-                >> 32) as u32)
+            op32!(env, rare32, [B32, B32] => B32, |a, b, _| ((u64::from(u24(a)) * u64::from(u24(b))) >> 32) as u32)
         }
         (V_MUL_I32_I24, _) => {
             op32!(env, lane32, [B32, B32] => B32, |a, b, _| u(i24(a).wrapping_mul(i24(b))))
         }
         (V_MUL_HI_I32_I24, _) => {
-            op32!(env, rare32, [B32, B32] => B32, |a, b, _| u((i64::from(i24(a))
-                * i64::from(i24(b))
-                >> 32) as i32))
+            op32!(env, rare32, [B32, B32] => B32, |a, b, _| u(((i64::from(i24(a)) * i64::from(i24(b))) >> 32) as i32))
         }
         (V_MAD_U32_U24, false) => op32!(env, lane32, [B32, B32, B32] => B32, |a, b, c| u24(a)
             .wrapping_mul(u24(b))
@@ -279,6 +275,10 @@ fn fields(op: Op, env: &TranslateEnv) -> Option<Entry> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::cast_sign_loss,
+    reason = "wide results are cut to compare them"
+)]
 mod tests {
     use super::*;
 

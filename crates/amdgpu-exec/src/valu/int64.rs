@@ -73,6 +73,12 @@ impl<M: Mad> Kernel for KernelMad<M> {
 }
 
 #[cfg(test)]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "wide results are cut to compare them"
+)]
 mod tests {
     use super::*;
 

@@ -8,7 +8,8 @@
 
 #![expect(
     clippy::cast_possible_truncation,
-    reason = "elements are cut out of 32-bit registers"
+    clippy::needless_range_loop,
+    reason = "elements are cut out of 32-bit registers; rows and columns also place registers"
 )]
 
 use amdgpu_isa::{Inst, Op, Target};

@@ -2,6 +2,7 @@
 
 #![expect(
     clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
     reason = "halves are taken out of 32-bit lanes"
 )]
 

@@ -295,10 +295,6 @@ pub(super) fn mask_in(wave: &Wave, step: &Step, chunk: usize) -> u32 {
     wave.scalar(step.src[3].to_le_bytes()[0].wrapping_add(u8::from(chunk != 0)))
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one caller; a struct would repeat them"
-)]
 fn source<'a>(
     wave: &'a Wave,
     step: &Step,

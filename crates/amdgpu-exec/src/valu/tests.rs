@@ -1,5 +1,11 @@
 //! Instructions run through the interpreter from assembly, and the list of what is not supported.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::type_complexity,
+    reason = "lane numbers and cut wide results; a table of closures"
+)]
+
 use amdgpu_isa::{Encoding, Inst, Mods, Op, Operand, Target};
 
 use crate::step::{HostLevel, TranslateEnv};
