@@ -18,7 +18,7 @@ mod host;
 mod indexed;
 mod interp;
 mod launch;
-mod memory;
+pub mod memory;
 mod pool;
 mod registers;
 mod salu;

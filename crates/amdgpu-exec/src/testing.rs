@@ -424,6 +424,23 @@ pub fn assemble(target: Target, lanes: u8, asm: &str) -> Option<Vec<u8>> {
     Some(text_section(&output.stdout))
 }
 
+/// Assembles single instructions; `None` as for [`assemble`].
+///
+/// # Panics
+/// If a line is wrong or is not exactly one instruction.
+pub fn assemble_each(target: Target, lanes: u8, lines: &[&str]) -> Option<Vec<Vec<u8>>> {
+    let code = assemble(target, lanes, &lines.join("\n"))?;
+    let mut rest = &code[..];
+    let pieces = lines.iter().map(|line| {
+        let inst = amdgpu_isa::decode(target, rest);
+        let inst = inst.unwrap_or_else(|error| panic!("{line}: {error}"));
+        let (one, tail) = rest.split_at(usize::from(inst.size_bytes));
+        rest = tail;
+        one.to_vec()
+    });
+    Some(pieces.collect())
+}
+
 /// The bytes of `.text` in an ELF64 object.
 fn text_section(elf: &[u8]) -> Vec<u8> {
     let number = |at: usize, bytes: usize| {

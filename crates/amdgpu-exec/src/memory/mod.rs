@@ -5,8 +5,8 @@
 //! [`Memory::resolve`](crate::Memory::resolve).
 
 pub(crate) mod guard;
-pub(crate) mod lds;
-pub(crate) mod scratch;
+pub mod lds;
+pub mod scratch;
 
 use crate::api::{Access, AccessFault, FaultReason, Memory};
 

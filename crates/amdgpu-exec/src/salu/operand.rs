@@ -22,14 +22,18 @@ pub(crate) fn destination(operand: Operand, target: Target) -> Option<u8> {
     }
 }
 
-/// Source `i` of an instruction whose operands have `bits` bits. Integer constants are
-/// sign-extended, a literal in a 64-bit operation too; float constants take the operand's width.
+/// Source `i` of an instruction whose operands have `bits` bits. Inline integers are sign-extended,
+/// float constants take the operand's width. A literal in a 64-bit operation is sign-extended if
+/// the operation is signed, otherwise zero-extended (LLVM's `S_MOV_B64_IMM_PSEUDO` relies on that).
 pub(crate) fn source(inst: &Inst, i: usize, bits: u32, env: &TranslateEnv) -> Option<Source> {
     let constant = match inst.src[i] {
         Operand::Scalar(scalar::NULL) if env.target == Target::Gfx1030 => 0,
         Operand::Scalar(index) => return Some(Source::Register(index)),
         Operand::Int(value) => i64::from(value).cast_unsigned(),
-        Operand::Literal(value) => i64::from(value.cast_signed()).cast_unsigned(),
+        Operand::Literal(value) if inst.op.name().ends_with("i64") => {
+            i64::from(value.cast_signed()).cast_unsigned()
+        }
+        Operand::Literal(value) => u64::from(value),
         Operand::Float(code) if bits == 64 => float64(code)?,
         Operand::Float(code) => u64::from(float32(code)?),
         _ => return None,
