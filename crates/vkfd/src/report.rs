@@ -3,6 +3,7 @@
 
 mod fault;
 mod names;
+mod well_known;
 
 use std::io::Write;
 

@@ -8,6 +8,7 @@ use object::elf::FileHeader64;
 use object::read::elf::ElfFile;
 use object::{LittleEndian, Object, ObjectSymbol};
 
+use super::well_known;
 use crate::uaccess;
 
 /// Entries of the list that are looked at.
@@ -31,8 +32,14 @@ pub(super) struct Kernel {
     pub(super) entry: Option<u64>,
 }
 
-/// The kernel whose descriptor is at `kernel_object`, by the debug list at `r_debug`.
+/// The kernel whose descriptor is at `kernel_object`, by the debug list at `r_debug` or, if that is
+/// 0, the one with the well-known name.
 pub(super) fn kernel_at(r_debug: u64, kernel_object: u64) -> Option<Kernel> {
+    let r_debug = if r_debug == 0 {
+        well_known::r_debug()
+    } else {
+        r_debug
+    };
     if r_debug == 0 {
         return None;
     }
