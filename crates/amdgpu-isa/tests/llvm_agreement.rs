@@ -323,6 +323,7 @@ fn is_exception(target: Target, decoded: bool, llvm: &llvm::Verdict) -> bool {
             "v_subrev_co_ci",
             "v_cndmask",
             "v_movrel",
+            "v_swap",
         ]
         .iter()
         .any(|start| text.starts_with(start))

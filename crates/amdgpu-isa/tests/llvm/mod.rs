@@ -37,7 +37,10 @@ const SEPARATOR_TEXT: &str = "s_nop 0x1234";
 /// Records per run: long inputs have crashed LLVM 19.
 const CHUNK: usize = 500;
 
-/// First instruction of every record. A record on which LLVM crashes counts as refused.
+/// Text of a record on which LLVM died; written as LLVM writes its complaints.
+const CRASHED: &str = "/*LLVM crashed*/";
+
+/// First instruction of every record.
 pub(crate) fn disassemble(mc: &str, target: Target, records: &[Vec<u8>]) -> Vec<Verdict> {
     records
         .chunks(CHUNK)
@@ -50,7 +53,7 @@ fn bisect(mc: &str, target: Target, records: &[Vec<u8>]) -> Vec<Verdict> {
         return verdicts;
     }
     if records.len() == 1 {
-        return vec![None];
+        return vec![Some((CRASHED.to_owned(), String::new()))];
     }
     let (left, right) = records.split_at(records.len() / 2);
     let mut verdicts = bisect(mc, target, left);
