@@ -3,7 +3,7 @@
 //! Our own library rings through [`ring`], which stores to vkfd's alias of the page and wakes the
 //! queue directly. Other clients store plainly. While all queues of a page are idle its client
 //! mapping is write-protected, so the first store traps: the handler opens the page and wakes the
-//! monitor. While queues are at work the page is open and the monitor looks at it at growing
+//! queue and the monitor. While queues are at work the page is open and the monitor looks at it at growing
 //! intervals; when they rest, it arms the page again. Nothing runs while everything is idle.
 
 mod monitor;

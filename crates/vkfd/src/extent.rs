@@ -81,7 +81,7 @@ mod tests {
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
             let pick = state >> 33;
-            if pick % 3 == 0 && !live.is_empty() {
+            if pick.is_multiple_of(3) && !live.is_empty() {
                 let (start, bytes) = live.swap_remove(usize::try_from(pick).unwrap() % live.len());
                 extents.give(start, bytes);
                 continue;

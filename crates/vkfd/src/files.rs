@@ -116,7 +116,11 @@ impl Files {
 
 impl Drop for Files {
     fn drop(&mut self) {
-        for (fd, _) in self.open.get_mut().drain() {
+        for (fd, file) in self.open.get_mut().drain() {
+            // A descriptor that an ioctl made is the client's, who closes it with close(2).
+            if matches!(file.kind, FileKind::DmaBuf | FileKind::Smi) {
+                continue;
+            }
             // SAFETY: as in `close`.
             drop(unsafe { OwnedFd::from_raw_fd(fd) });
         }

@@ -226,7 +226,13 @@ impl VirtualKfd {
 
 impl Drop for VirtualKfd {
     fn drop(&mut self) {
-        for queue in self.queues.take_all() {
+        let queues = self.queues.take_all();
+        if own_pid() != self.pid {
+            // A child of `fork` has none of the queues' threads to wait for.
+            std::mem::forget(queues);
+            return;
+        }
+        for queue in queues {
             self.devices[queue.gpu].doorbells.detach(queue.doorbell);
             queue.running.stop();
         }

@@ -50,14 +50,9 @@ fn every_number_survives_every_size_and_pointer() {
     let device = device("gfx90a");
     let client = Client::new(&*device);
     let read_only = anonymous(4096);
-    // SAFETY: the page was just made.
-    assert_eq!(
-        unsafe { libc::mprotect(read_only, 4096, libc::PROT_READ) },
-        0
-    );
+    protect(read_only, 4096, libc::PROT_READ);
     let edge = anonymous(8192).wrapping_byte_add(4096 - 4);
-    // SAFETY: the second page of the mapping.
-    assert_eq!(unsafe { libc::munmap(edge.wrapping_byte_add(4), 4096) }, 0);
+    unmap(edge.wrapping_byte_add(4), 4096);
     let pointers = [
         std::ptr::null_mut(),
         8 as *mut c_void,
@@ -356,11 +351,11 @@ fn smi_stream_never_has_events() {
     let fd = args.anon_fd.cast_signed();
     let mask = 0xffffu64;
     let mut buffer = [0u8; 96];
-    // SAFETY: reads and writes the local variables.
-    unsafe {
-        assert_eq!(libc::write(fd, (&raw const mask).cast(), 8), 8);
-        assert_eq!(libc::read(fd, buffer.as_mut_ptr().cast(), 96), -1);
-    }
+    // SAFETY: reads a local variable.
+    assert_eq!(unsafe { libc::write(fd, (&raw const mask).cast(), 8) }, 8);
+    // SAFETY: writes to a local variable.
+    let read = unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), 96) };
+    assert_eq!(read, -1);
     assert_eq!(Errno::last(), Errno(libc::EAGAIN));
     device.close(Fd(fd)).unwrap();
     args.gpuid = 1;

@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -45,11 +45,6 @@ fn create_args(client: &Client<'_>, gpu: usize, base: u64, queue_type: u32) -> C
         queue_priority: 7,
         ..Default::default()
     }
-}
-
-fn cell<'a>(address: u64) -> &'a AtomicU64 {
-    // SAFETY: tests only name addresses of memory that lives until their end.
-    unsafe { AtomicU64::from_ptr(address as *mut u64) }
 }
 
 impl<'c, 'k> Queue<'c, 'k> {

@@ -5,7 +5,7 @@
 mod common;
 
 use std::sync::Barrier;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -61,10 +61,11 @@ fn page_of_the_client_is_filled_and_then_stays() {
         ..Default::default()
     };
     client.ioctl(ioctl::CREATE_EVENT, &mut args).unwrap();
-    let slots = page.address as *const u64;
     for slot in [0, 1, 4095] {
-        // SAFETY: inside the 32 KiB page.
-        assert_eq!(unsafe { slots.add(slot).read_volatile() }, u64::MAX);
+        assert_eq!(
+            cell(page.address + 8 * slot).load(Ordering::Relaxed),
+            u64::MAX
+        );
     }
     let other = client.shared(32768);
     args.event_page_offset = other.handle;
@@ -251,8 +252,7 @@ fn mailbox_store_and_interrupt_signal_the_slot() {
     let event = client.create_event(SIGNAL, true).unwrap();
     let unmarked = client.create_event(SIGNAL, true).unwrap();
     let page = client.mmap(client.kfd, 2 << 62, 32768).unwrap();
-    // SAFETY: slots lie in the page that was just mapped.
-    let slot = unsafe { AtomicU64::from_ptr(page.add(event as usize)) };
+    let slot = cell(page as u64 + 8 * u64::from(event));
     slot.store(event.into(), Ordering::SeqCst);
     device.events().interrupt(event);
     assert_eq!(slot.load(Ordering::SeqCst), u64::MAX, "acknowledged");
@@ -375,10 +375,7 @@ fn followed_ages_are_monotonic_and_complete() {
                         Ok(COMPLETE),
                         "lost wake"
                     );
-                    assert!(
-                        data[0].age > before || data[0].age == before,
-                        "age went back"
-                    );
+                    assert!(data[0].age >= before, "age went back");
                 }
             });
         }

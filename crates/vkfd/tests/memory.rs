@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use amdgpu_exec::{Access, Memory};
 use common::*;
@@ -43,12 +43,9 @@ fn vram_returns_to_the_pool_and_reads_zero_again() {
         assert_eq!(available(&client, 0), 0);
         assert_eq!(client.alloc(0, VA, 4096, VRAM | WRITABLE), Err(ENOMEM));
         let words = client.mmap(client.render[0], offset, 4096).unwrap();
-        // SAFETY: the page was just mapped.
-        unsafe {
-            assert_eq!(*words, 0, "round {round}");
-            *words = 0xdead;
-            libc::munmap(words.cast(), 4096);
-        }
+        let before = cell(words as u64).swap(0xdead, Ordering::SeqCst);
+        assert_eq!(before, 0, "round {round}");
+        unmap(words, 4096);
         client.free(handle).unwrap();
     }
     assert_eq!(available(&client, 0), 256 * MIB);
@@ -75,7 +72,7 @@ fn bad_arguments_are_refused_and_leave_nothing() {
         (8192, kfd::KFD_IOC_ALLOC_MEM_FLAGS_MMIO_REMAP, EINVAL),
         (4096, USERPTR, EINVAL),
         (u64::MAX, VRAM, ENOMEM),
-        (u64::MAX & !4095, VRAM, ENOMEM),
+        (!4095, VRAM, ENOMEM),
         (512 * MIB, VRAM, ENOMEM),
     ];
     for (size, flags, errno) in cases {
@@ -203,13 +200,10 @@ fn cpu_mappings_and_gpu_alias_the_same_pages() {
             .unwrap()
             .host_ptr(va + 8, 8, Access::Write)
             .unwrap();
-        // SAFETY: all three views are mapped and 8-byte aligned.
-        unsafe {
-            first.add(1).write_volatile(0x1234);
-            assert_eq!(second.add(1).read_volatile(), 0x1234);
-            (*span.pointer.cast::<AtomicU64>()).store(0x5678, Ordering::SeqCst);
-            assert_eq!(first.add(1).read_volatile(), 0x5678);
-        }
+        cell(first as u64 + 8).store(0x1234, Ordering::SeqCst);
+        assert_eq!(cell(second as u64 + 8).load(Ordering::SeqCst), 0x1234);
+        cell(span.pointer as u64).store(0x5678, Ordering::SeqCst);
+        assert_eq!(cell(first as u64 + 8).load(Ordering::SeqCst), 0x5678);
         assert!(span.stable);
     }
 }
@@ -333,15 +327,13 @@ fn exported_memory_can_be_imported_and_aliases() {
     client.ioctl(ioctl::IMPORT_DMABUF, &mut import).unwrap();
     client.map(import.handle, &client.gpu_ids[1..]).unwrap();
     let words = client.mmap(client.render[0], offset, 8192).unwrap();
-    // SAFETY: just mapped.
-    unsafe { words.write_volatile(42) };
+    cell(words as u64).store(42, Ordering::SeqCst);
     let view = device
         .address_space(1)
         .unwrap()
         .host_ptr(VA, 8, Access::Read)
         .unwrap();
-    // SAFETY: vkfd's own mapping of the object.
-    assert_eq!(unsafe { view.pointer.cast::<u64>().read_volatile() }, 42);
+    assert_eq!(cell(view.pointer as u64).load(Ordering::SeqCst), 42);
     // The memory lives as long as anything refers to it.
     client.free(handle).unwrap();
     device

@@ -6,6 +6,7 @@ mod common;
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 use common::*;
 use hsakmt_sys::ioctl;
@@ -293,11 +294,8 @@ fn gem_handles_map_and_alias() {
         .unwrap()
         .host_ptr(VA, 8, amdgpu_exec::Access::Execute)
         .unwrap();
-    // SAFETY: both views are mapped.
-    unsafe {
-        words.byte_add(0x1000).write_volatile(99);
-        assert_eq!(view.pointer.cast::<u64>().read_volatile(), 99);
-    }
+    cell(words as u64 + 0x1000).store(99, Ordering::SeqCst);
+    assert_eq!(cell(view.pointer as u64).load(Ordering::SeqCst), 99);
     va(1, drm::AMDGPU_VA_OP_UNMAP, 0, 0, 0x3000).unwrap();
     assert_eq!(
         va(1, drm::AMDGPU_VA_OP_UNMAP, 0, 0, 0x3000),

@@ -6,10 +6,10 @@ mod common;
 
 use amdgpu_exec::{Access, Memory};
 use common::*;
+use hsakmt_sys::Errno;
 use hsakmt_sys::fam::SvmArgs;
 use hsakmt_sys::ioctl::{self, Request};
 use hsakmt_sys::kfd::{self, kfd_ioctl_svm_attribute as Attribute};
-use hsakmt_sys::{Errno, Kernel};
 
 const SET: u32 = 0;
 const GET: u32 = 1;
@@ -213,8 +213,7 @@ fn an_address_belongs_to_svm_or_to_a_buffer_object() {
     );
     // The client gave the memory back and reserved the range again, as a runtime does for each
     // allocation: the kernel would have dropped the range when it was unmapped.
-    // SAFETY: the test's own mapping.
-    assert_eq!(unsafe { libc::mprotect(start, 0x4000, libc::PROT_NONE) }, 0);
+    protect(start, 0x4000, libc::PROT_NONE);
     assert!(client.alloc(0, inside, 0x1000, VRAM).is_ok());
 }
 

@@ -25,6 +25,8 @@ const QUIET: Duration = Duration::from_millis(1);
 pub(crate) struct Monitor {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
+    /// Where the thread runs.
+    process: u32,
 }
 
 impl Monitor {
@@ -43,12 +45,18 @@ impl Monitor {
         Ok(Self {
             stop,
             thread: Some(thread),
+            process: std::process::id(),
         })
     }
 }
 
 impl Drop for Monitor {
     fn drop(&mut self) {
+        if self.process != std::process::id() {
+            // A child of `fork` has no such thread to wait for.
+            std::mem::forget(self.thread.take());
+            return;
+        }
         self.stop.store(true, Ordering::SeqCst);
         alarm();
         if let Some(thread) = self.thread.take() {

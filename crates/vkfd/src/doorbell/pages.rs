@@ -49,6 +49,8 @@ pub(super) struct Page {
     open: AtomicBool,
     /// Doorbells (bit per index) that trapped and whose queue has not been woken yet.
     trapped: [AtomicU64; COUNT / 64],
+    /// Signal handlers that look at a queue right now.
+    handlers: AtomicUsize,
     watch: Mutex<Watch>,
 }
 
@@ -75,6 +77,7 @@ impl Page {
             queues: std::iter::repeat_with(Atomic::null).take(COUNT).collect(),
             open: AtomicBool::new(false),
             trapped: [const { AtomicU64::new(0) }; COUNT / 64],
+            handlers: AtomicUsize::new(0),
             watch: Mutex::new(Watch {
                 seen: vec![0; COUNT],
                 last_activity: Instant::now(),
@@ -92,12 +95,16 @@ impl Page {
 
     fn replace(&self, index: usize, queue: Option<Arc<dyn RunningQueue>>) {
         let guard = epoch::pin();
-        // ORDERING: AcqRel publishes the queue to `wake` and takes over the old one.
+        // ORDERING: publishes the queue to `wake`; SeqCst for `wake_from_handler`.
         let old = match queue {
-            Some(queue) => self.queues[index].swap(Owned::new(queue), Ordering::AcqRel, &guard),
-            None => self.queues[index].swap(epoch::Shared::null(), Ordering::AcqRel, &guard),
+            Some(queue) => self.queues[index].swap(Owned::new(queue), Ordering::SeqCst, &guard),
+            None => self.queues[index].swap(epoch::Shared::null(), Ordering::SeqCst, &guard),
         };
         if !old.is_null() {
+            // Signal handlers do not pin; they are counted instead.
+            while self.handlers.load(Ordering::SeqCst) != 0 {
+                std::thread::yield_now();
+            }
             // SAFETY: the pointer left the slot, so no later pin can load it; it came from `Owned`.
             unsafe { guard.defer_destroy(old) };
         }
@@ -119,6 +126,22 @@ impl Page {
 
     fn wake(&self, index: usize) {
         self.with_queue(index, |queue| queue.wake());
+    }
+
+    /// [`Page::wake`] for a signal handler: pinning an epoch may run destructors, which neither the
+    /// small stack nor the interrupted thread would bear.
+    pub(super) fn wake_from_handler(&self, index: usize) {
+        // ORDERING: SeqCst on the counter and the slot's swap: either `replace` sees this handler,
+        // or the handler sees the slot after the swap.
+        self.handlers.fetch_add(1, Ordering::SeqCst);
+        // SAFETY: what is loaded is used only until the counter falls; `replace` waits for that.
+        let guard = unsafe { epoch::unprotected() };
+        let shared = self.queues[index].load(Ordering::SeqCst, guard);
+        // SAFETY: as above.
+        if let Some(queue) = unsafe { shared.as_ref() } {
+            queue.wake();
+        }
+        self.handlers.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn attached(&self) -> impl Iterator<Item = usize> + '_ {

@@ -50,7 +50,7 @@ fn current_action() -> Result<libc::sigaction, Errno> {
 }
 
 fn set_action(action: &libc::sigaction) -> Result<(), Errno> {
-    // SAFETY: the handler is async-signal-safe and forwards what is not its own.
+    // SAFETY: the handler forwards what is not its own after looking at atomics only.
     let failed = unsafe {
         libc::sigaction(
             libc::SIGSEGV,
@@ -65,7 +65,7 @@ fn set_action(action: &libc::sigaction) -> Result<(), Errno> {
     }
 }
 
-/// Async-signal-safe: atomics and system calls only.
+/// Async-signal-safe: atomics and system calls only (a queue's wake is one of each).
 extern "C" fn on_segv(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes a valid siginfo to an SA_SIGINFO handler.
     let fault = unsafe { &*info };
@@ -89,6 +89,7 @@ fn open_doorbell(address: usize) -> bool {
     let opened = open(base, bytes);
     if opened {
         page.note_trap(index);
+        page.wake_from_handler(index);
         monitor::alarm();
     }
     set_errno(saved);

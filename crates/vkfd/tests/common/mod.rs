@@ -6,6 +6,7 @@
 use std::ffi::{CString, c_void};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use hsakmt_sys::ioctl::{self, Request};
 use hsakmt_sys::{Errno, Fd, Kernel, kfd, newer};
@@ -331,12 +332,28 @@ pub(crate) fn reserve(bytes: usize) -> *mut c_void {
 /// Anonymous readable and writable memory.
 pub(crate) fn anonymous(bytes: usize) -> *mut c_void {
     let at = reserve(bytes);
-    // SAFETY: the range was just reserved.
-    assert_eq!(
-        unsafe { libc::mprotect(at, bytes, libc::PROT_READ | libc::PROT_WRITE) },
-        0
-    );
+    protect(at, bytes, libc::PROT_READ | libc::PROT_WRITE);
     at
+}
+
+/// Changes the rights of a test's own mapping.
+pub(crate) fn protect(at: *mut c_void, bytes: usize, prot: i32) {
+    // SAFETY: tests only name mappings that they made.
+    let failed = unsafe { libc::mprotect(at, bytes, prot) };
+    assert_eq!(failed, 0);
+}
+
+/// Ends a test's own mapping.
+pub(crate) fn unmap<T>(at: *mut T, bytes: usize) {
+    // SAFETY: tests only name mappings that they made.
+    let failed = unsafe { libc::munmap(at.cast(), bytes) };
+    assert_eq!(failed, 0);
+}
+
+/// The 64-bit cell at an address that a test has mapped.
+pub(crate) fn cell<'a>(address: u64) -> &'a AtomicU64 {
+    // SAFETY: tests only name memory that lives as long as they look at it.
+    unsafe { AtomicU64::from_ptr(address as *mut u64) }
 }
 
 pub(crate) fn topology(kernel: &dyn Kernel, file: &str) -> Result<String, Errno> {
