@@ -2,7 +2,7 @@
 #include "check.h"
 
 struct Out {
-    int clz, ffs, popcount, hadd, mulhi, mul24, sad, rot, shift16;
+    int clz, ffs, popcount, mulhi, mul24, sad, rot, shift16;
     unsigned brev, umulhi, umul24, perm, bfe;
     int8_t narrow8;
     int16_t narrow16;
@@ -19,7 +19,6 @@ __global__ void integers(const unsigned *a, const unsigned *b, Out *out, int n) 
     o.ffs = __ffs(x);
     o.popcount = __popc(x);
     o.brev = __brev(x);
-    o.hadd = __hadd(int(x), int(y));
     o.mulhi = __mulhi(int(x), int(y));
     o.umulhi = __umulhi(x, y);
     o.mul24 = __mul24(int(x), int(y));
@@ -65,7 +64,6 @@ int main() {
         CHECK(o.ffs == __builtin_ffs(int(x)), "%08x", x);
         CHECK(o.popcount == __builtin_popcount(x), "%08x", x);
         CHECK(o.brev == brev, "%08x", x);
-        CHECK(o.hadd == int((int64_t(int(x)) + int64_t(int(y))) >> 1), "%08x %08x: %08x", x, y, o.hadd);
         CHECK(o.mulhi == int(int64_t(int(x)) * int(y) >> 32), "%08x %08x", x, y);
         CHECK(o.umulhi == unsigned(uint64_t(x) * y >> 32), "%08x %08x", x, y);
         CHECK(o.mul24 == int(sext24(x) * sext24(y)), "%08x %08x: %08x", x, y, o.mul24);
