@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::handles::HandleAperture;
 use crate::kfd::{Apertures, Version};
 use crate::topology::{self, Node, Topology, names};
-use crate::types::NodeId;
+use crate::types::{GpuVa, NodeId};
 use hsakmt_sys::{Errno, Fd, Kernel, kfd};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -51,6 +51,8 @@ pub(crate) struct Driver {
     pub(crate) topology: Topology,
     pub(crate) xnack: bool,
     pub(crate) handles: Mutex<HandleAperture>,
+    /// Last address that every GPU reaches.
+    pub(crate) va_limit: GpuVa,
     /// By node index; `None` for CPU nodes. Dropped before `device`: render nodes close first.
     gpus: Vec<Option<Gpu>>,
     pub(crate) device: Device,
@@ -72,6 +74,13 @@ impl Driver {
             version,
             topology,
             xnack: query_xnack(&device),
+            va_limit: GpuVa(
+                apertures
+                    .iter()
+                    .map(|a| a.gpuvm_limit)
+                    .min()
+                    .unwrap_or(u64::MAX),
+            ),
             handles: Mutex::new(HandleAperture::beside(&apertures)),
             gpus,
             device,

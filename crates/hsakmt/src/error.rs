@@ -84,6 +84,16 @@ pub enum Error {
         /// Why not.
         errno: Errno,
     },
+    /// The process got address space that a GPU cannot reach.
+    #[error(
+        "address {va:?} of the process lies beyond {limit:?}, the last that every GPU reaches: raise the module parameter amdgpu.vm_size"
+    )]
+    BeyondReach {
+        /// First address that is too high.
+        va: GpuVa,
+        /// Last address of the smallest GPU address space.
+        limit: GpuVa,
+    },
     /// A device is out of memory.
     #[error("out of memory: {size_bytes} bytes on node {node}")]
     OutOfMemory {

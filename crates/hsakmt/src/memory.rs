@@ -209,7 +209,7 @@ impl MemoryObject {
 
     /// Allocates in the driver's terms.
     pub(crate) fn create(driver: &Arc<Driver>, gpu: &Gpu, spec: &Spec) -> Result<Self, Error> {
-        let reservation = Reservation::new(spec.size_bytes, spec.alignment)?;
+        let reservation = reserve(driver, spec.size_bytes, spec.alignment)?;
         let (buffer, offset) = BufferObject::new(driver, gpu, reservation.va(), spec)?;
         let view = match spec.view {
             View::None => None,
@@ -270,7 +270,7 @@ impl MemoryObject {
         let size_bytes = pages::round_up(size_bytes, PAGE)
             .filter(|size| (1..=MAX_OBJECT_BYTES).contains(size))
             .ok_or(Error::Invalid("bad size of a dma-buf"))?;
-        let reservation = Reservation::new(size_bytes, pages::natural_alignment(size_bytes, 0))?;
+        let reservation = reserve(driver, size_bytes, pages::natural_alignment(size_bytes, 0))?;
         let buffer = BufferObject::import(driver, gpu, reservation.va(), dmabuf)?;
         Ok(Self {
             buffer,
@@ -334,7 +334,8 @@ impl MemoryObject {
         self.buffer.mapped.lock().clone()
     }
 
-    /// A dma-buf descriptor that another process or API can import.
+    /// A dma-buf descriptor that another process or API can import; an ordinary descriptor of the
+    /// process, closed with `close(2)`.
     ///
     /// # Errors
     /// The driver is older than 1.12 or refuses.
@@ -358,6 +359,20 @@ impl MemoryObject {
             _ => panic!("no host view"),
         }
     }
+}
+
+/// Address space of the process, if every GPU reaches it: always with 47 bits or more, by luck with
+/// the smaller address spaces of old chips.
+fn reserve(driver: &Driver, size_bytes: u64, alignment: u64) -> Result<Reservation, Error> {
+    let reservation = Reservation::new(size_bytes, alignment)?;
+    let last = reservation.va().add(size_bytes - 1);
+    if last > driver.va_limit {
+        return Err(Error::BeyondReach {
+            va: last,
+            limit: driver.va_limit,
+        });
+    }
+    Ok(reservation)
 }
 
 fn show(

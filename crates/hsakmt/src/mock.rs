@@ -50,6 +50,8 @@ pub(crate) struct State {
     pub(crate) svm: Vec<(u32, u32)>,
     bumps: u32,
     fail_in: Option<(u32, Errno)>,
+    /// Last address of each GPU's address space.
+    pub(crate) gpuvm_limit: u64,
     /// What [`Kernel::outlives_close`] answers.
     pub(crate) keeps_state: bool,
     /// MAP_MEMORY fails after this many GPUs.
@@ -75,6 +77,7 @@ impl Default for State {
             svm: Vec::new(),
             bumps: 0,
             fail_in: None,
+            gpuvm_limit: 0x7fff_ffff_ffff,
             keeps_state: false,
             map_limit: None,
             rung: Vec::new(),
@@ -327,7 +330,7 @@ impl State {
                 scratch_base: 2 << 48,
                 scratch_limit: (2 << 48) + 0xffff_ffff,
                 gpuvm_base: 0x4000,
-                gpuvm_limit: 0x7fff_ffff_ffff,
+                gpuvm_limit: self.gpuvm_limit,
                 gpu_id: FIRST_GPU + index,
                 ..Default::default()
             };

@@ -24,6 +24,8 @@ static MAKING: parking_lot::Mutex<()> = parking_lot::Mutex::new(());
 
 /// Descriptors that [`OWNED`] can tell.
 const MAX_DESCRIPTORS: usize = 1 << 16;
+/// The last of them.
+const LAST_DESCRIPTOR: c_uint = (1 << 16) - 1;
 /// One bit for each descriptor that is the device's: a look without a lock, which is also safe in a
 /// forked child.
 static OWNED: [AtomicU64; MAX_DESCRIPTORS / 64] =
@@ -120,6 +122,12 @@ pub(crate) fn set_owned(fd: c_int, owned: bool) {
     } else {
         word.fetch_and(!bit, Ordering::Relaxed);
     }
+}
+
+/// The device's descriptors in a range of numbers.
+pub(crate) fn owned_between(first: c_uint, last: c_uint) -> impl Iterator<Item = c_int> {
+    let numbers = (first..=last.min(LAST_DESCRIPTOR)).map(c_uint::cast_signed);
+    numbers.filter(|fd| owns(*fd))
 }
 
 /// Opens a path of the device; `None` if it is none.

@@ -2,7 +2,7 @@
 
 use crate::{device, inside, paths, real};
 use hsakmt_sys::Errno;
-use libc::{DIR, c_int, dirent64};
+use libc::{DIR, c_int, c_uint, dirent64};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
@@ -59,6 +59,16 @@ pub(crate) fn forget(fd: c_int) {
     }
     let mut descriptors = DESCRIPTORS.lock();
     descriptors.remove(&fd);
+    DESCRIPTOR_COUNT.store(descriptors.len(), Ordering::Relaxed);
+}
+
+/// Forgets descriptors that are being closed in bulk.
+pub(crate) fn forget_range(first: c_uint, last: c_uint) {
+    if DESCRIPTOR_COUNT.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let mut descriptors = DESCRIPTORS.lock();
+    descriptors.retain(|fd, _| !(first..=last).contains(&fd.cast_unsigned()));
     DESCRIPTOR_COUNT.store(descriptors.len(), Ordering::Relaxed);
 }
 

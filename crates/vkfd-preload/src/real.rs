@@ -71,6 +71,8 @@ functions! {
     close = c"close"(fd: c_int) -> c_int;
     ioctl = c"ioctl"(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int;
     fcntl = c"fcntl64"(fd: c_int, command: c_int, arg: usize) -> c_int;
+    close_range = c"close_range"(first: c_uint, last: c_uint, flags: c_int) -> c_int;
+    closefrom = c"closefrom"(first: c_int) -> ();
     dup = c"dup"(fd: c_int) -> c_int;
     dup2 = c"dup2"(old: c_int, new: c_int) -> c_int;
     dup3 = c"dup3"(old: c_int, new: c_int, flags: c_int) -> c_int;

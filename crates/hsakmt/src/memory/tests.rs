@@ -291,6 +291,28 @@ fn a_failing_reservation_is_reported_before_the_driver_is_asked() {
 }
 
 #[test]
+fn addresses_beyond_a_gpus_reach_are_refused() {
+    let kernel = Arc::new(MockKernel::with_gpus(1));
+    kernel.state().gpuvm_limit = 0xffff_ffff;
+    let kfd = Kfd::open(Arc::clone(&kernel) as Arc<dyn hsakmt_sys::Kernel>).unwrap();
+    let error = kfd
+        .allocate(&request(MemoryKind::Vram, AllocFlags::empty()))
+        .unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::BeyondReach {
+                limit: GpuVa(0xffff_ffff),
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(kernel.state().buffers.is_empty());
+    assert_eq!(reserved_bytes(), 0);
+}
+
+#[test]
 fn an_object_outlives_the_device_handle() {
     let (kernel, kfd) = open(1);
     let memory = kfd

@@ -4,7 +4,7 @@ use crate::device::{self, answer};
 use crate::{directory, inside, real};
 use hsakmt_sys::ioctl::{self, Request};
 use hsakmt_sys::{Errno, Fd, Kernel};
-use libc::{c_int, c_ulong, c_void};
+use libc::{c_int, c_uint, c_ulong, c_void};
 
 /// `close(2)`.
 ///
@@ -28,6 +28,45 @@ unsafe extern "C" fn close(fd: c_int) -> c_int {
         // SAFETY: the caller's promise.
         None => unsafe { real::close(fd) },
     }
+}
+
+/// Lets the device forget the descriptors that are about to be closed in bulk.
+fn forget_range(first: c_uint, last: c_uint) {
+    for fd in device::owned_between(first, last) {
+        device::set_owned(fd, false);
+        if let Some(kfd) = device::get_existing() {
+            // A panic has been turned into EIO; the number is only left in a table then.
+            let _ = inside::run(|| Ok(kfd.closed(fd)));
+        }
+    }
+    directory::forget_range(first, last);
+}
+
+/// `close_range(2)`.
+///
+/// # Safety
+/// As the C function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
+    let closes = !flags.cast_unsigned() & libc::CLOSE_RANGE_CLOEXEC != 0;
+    if closes && !inside::is_inside() {
+        forget_range(first, last);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { real::close_range(first, last, flags) }
+}
+
+/// `closefrom(3)`.
+///
+/// # Safety
+/// As the C function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn closefrom(first: c_int) {
+    if !inside::is_inside() {
+        forget_range(first.max(0).cast_unsigned(), c_uint::MAX);
+    }
+    // SAFETY: the caller's promise.
+    unsafe { real::closefrom(first) }
 }
 
 /// Tells the device and the directory table of a duplicate.
