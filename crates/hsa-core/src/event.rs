@@ -174,7 +174,7 @@ fn agent_of(node: Option<hsakmt::NodeId>) -> u64 {
     let agents = runtime::current().map_or(&[][..], Runtime::agents);
     agents
         .iter()
-        .find(|a| Some(a.node_id()) == node)
+        .find(|a| a.is_gpu() && Some(a.node_id()) == node)
         .map_or(0, crate::Agent::handle)
 }
 

@@ -5,6 +5,7 @@ use crate::copy::Copies;
 use crate::env::Env;
 use crate::error::Error;
 use crate::event::Faults;
+use crate::loader;
 use crate::memory::Memory;
 use crate::profile::Clocks;
 use crate::queue::Queues;
@@ -16,7 +17,6 @@ use hsakmt::{Kfd, MemoryObject, Node};
 use hsakmt_sys::Kernel;
 use parking_lot::Mutex;
 use std::fmt;
-use std::io::Write;
 use std::sync::Arc;
 
 type Hook = Box<dyn FnOnce() + Send>;
@@ -53,6 +53,7 @@ impl Live {
     pub(crate) fn open(kernel: Arc<dyn Kernel>) -> Result<(Tables, Self)> {
         let env = Env::from_process();
         let kfd = Kfd::open(kernel).map_err(report)?;
+        announce(&kfd);
         let facts: Vec<DeviceFacts> = kfd
             .topology()
             .gpus()
@@ -98,12 +99,20 @@ pub(crate) fn close(live: Arc<Live>) {
     live.handlers.stop();
     live.queues.destroy_all();
     live.copies.stop();
+    loader::forget_all();
     live.memory.free_all();
     signal::wake_all(&live.events);
     slab::forget_all();
     live.slabs.lock().clear();
     live.events.close();
     drop(live);
+}
+
+/// Debuggers and the virtual device's fault reports find the loaded code through this object.
+fn announce(kfd: &Kfd) {
+    if let Err(error) = kfd.runtime_enable(loader::debug::object().address()) {
+        tracing::warn!(%error, "debuggers will not see this process");
+    }
 }
 
 fn device_facts(kfd: &Kfd, node: &Node) -> DeviceFacts {
@@ -124,10 +133,8 @@ fn device_facts(kfd: &Kfd, node: &Node) -> DeviceFacts {
     }
 }
 
-/// A device that cannot be opened is named in one line on stderr: the status alone says nothing.
+/// The status says nothing of the cause; `hsa-api` names it for people.
 fn report(error: hsakmt::Error) -> Error {
-    tracing::error!(%error, "hsa_init failed");
-    // A closed stderr leaves nobody to tell.
-    let _ = writeln!(std::io::stderr(), "hsa_init: {error}");
+    tracing::error!(%error, "the device cannot be opened");
     Error::OutOfResources
 }

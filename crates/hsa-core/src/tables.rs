@@ -46,7 +46,7 @@ impl Tables {
             .flat_map(|n| &n.memory_banks)
             .map(|b| b.size_in_bytes)
             .sum();
-        for node in topology.cpus().filter(|n| !n.is_gpu()) {
+        for node in topology.cpus() {
             tables.add_cpu(node, system_bytes);
         }
         for node in visible_gpus(topology, env) {
@@ -65,7 +65,7 @@ impl Tables {
         let first = self.pools.len();
         self.pools
             .extend(cpu::pools(index, first, node, system_bytes));
-        let caches = self.add_caches(node, "CPU");
+        let caches = self.add_caches(cpu::cache_sizes(node), "CPU");
         let mut agent = cpu::agent(index, node);
         agent.pools = first..self.pools.len();
         agent.caches = caches;
@@ -92,7 +92,7 @@ impl Tables {
         let index = self.agents.len();
         let first = self.pools.len();
         self.pools.extend(gpu::pools(index, first, node, &isa, env));
-        let caches = self.add_caches(node, &isa.processor);
+        let caches = self.add_caches(gpu::cache_sizes(node), &isa.processor);
         let mut agent = gpu::agent(index, node, facts, &isa, env);
         agent.nearest_cpu = self.nearest_cpu(node);
         agent.isas = isa.index..isa.index + 1;
@@ -102,12 +102,8 @@ impl Tables {
         self.agents.push(agent);
     }
 
-    fn add_caches(&mut self, node: &Node, name: &str) -> std::ops::Range<usize> {
+    fn add_caches(&mut self, levels: [u32; 4], name: &str) -> std::ops::Range<usize> {
         let first = self.caches.len();
-        let mut levels = gpu::cache_sizes(node);
-        if !node.is_gpu() {
-            levels = cpu::cache_sizes(node);
-        }
         for (level, &size) in (1_u8..).zip(levels.iter()).filter(|(_, size)| **size != 0) {
             let index = self.caches.len();
             self.caches.push(Cache {

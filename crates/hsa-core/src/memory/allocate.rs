@@ -9,6 +9,7 @@ use crate::memory::fragment::{BLOCK_BYTES, MAX_FRAGMENT};
 use crate::pool::{GRANULE, Pool};
 use crate::runtime::Runtime;
 use hsakmt::{AllocRequest, HostPtr, MemoryKind, MemoryObject, NodeId};
+use parking_lot::Mutex;
 use std::sync::Arc;
 
 /// Empty blocks of a class that are kept for the next request.
@@ -18,6 +19,8 @@ const SPARE_BLOCKS: usize = 1;
 struct Request<'a> {
     pool: &'a Pool,
     node: NodeId,
+    /// The node's GPU, if it is one.
+    owner: AgentSet,
     /// Rounded up to the granule.
     bytes: u64,
     class: Class,
@@ -34,6 +37,7 @@ impl Memory {
         let request = Request {
             pool,
             node: owner.node_id(),
+            owner: AgentSet::owner(owner),
             bytes: size.next_multiple_of(GRANULE),
             class: Class {
                 pool: pool.index,
@@ -52,7 +56,7 @@ impl Memory {
             kind: pool.kind,
             owner: owner.index,
             backing,
-            access: AgentSet::owner(owner).into(),
+            access: Mutex::new(request.owner),
             user_data: 0.into(),
             callbacks: super::callbacks::Callbacks::default(),
         });
@@ -102,7 +106,7 @@ impl Memory {
         let block = Arc::new(Block {
             object,
             bitmap: Default::default(),
-            access: Default::default(),
+            access: Mutex::new(request.owner),
         });
         let offset = block
             .bitmap

@@ -114,7 +114,7 @@ impl Runtime {
         match location {
             SvmLocation::Undefined => 0,
             SvmLocation::System => find(&|a| !a.is_gpu()),
-            SvmLocation::Node(node) => find(&|a| a.node_id() == node),
+            SvmLocation::Node(node) => find(&|a| a.is_gpu() && a.node_id() == node),
         }
     }
 

@@ -67,6 +67,9 @@ impl Queue {
     /// `CuMaskReduced` if bits were dropped (the rest holds), `InvalidQueue`.
     pub fn set_cu_mask(self, mask: &[u32]) -> Result<()> {
         let inner = self.inner()?;
+        if !inner.is_hardware {
+            return Err(Error::InvalidQueue);
+        }
         let all = full_mask(inner.compute_units);
         let wanted = if mask.is_empty() {
             all.clone()

@@ -94,6 +94,12 @@ impl EventPool {
         self.kfd.version().minor >= 14
     }
 
+    /// The age to begin a series of waits with: that of an event which never fired. If it did fire,
+    /// the first wait ends at once and tells the real age.
+    pub(crate) fn first_age(&self) -> u64 {
+        u64::from(self.has_ages())
+    }
+
     /// An event for a signal; `None` if interrupts are off or the driver has none left, and then the
     /// signal is polled.
     pub(crate) fn get(self: &Arc<Self>) -> Option<Arc<PooledEvent>> {

@@ -196,7 +196,7 @@ struct Loop {
 impl Loop {
     fn new(shared: Arc<Handlers>) -> Self {
         let control = shared.control.lock().clone();
-        let ages = vec![0; usize::from(control.is_some())];
+        let ages = vec![shared.events.first_age(); usize::from(control.is_some())];
         Self {
             shared,
             control,
@@ -208,7 +208,6 @@ impl Loop {
     }
 
     fn run(mut self) {
-        self.learn_ages();
         while !self.stopping() {
             let mut busy = self.take_inbox();
             busy |= run_all(&mut self.polled, &self.shared).ran;
@@ -251,7 +250,7 @@ impl Loop {
         self.check(index);
     }
 
-    /// The group of an event. A new group learns its event's age before its values are looked at.
+    /// The group of an event.
     fn group_of(&mut self, event: Arc<PooledEvent>) -> usize {
         if let Some(index) = self
             .groups
@@ -260,20 +259,12 @@ impl Loop {
         {
             return index;
         }
-        let mut age = [0];
-        if self.shared.events.has_ages() {
-            // A failure leaves the age 0: the first wait then ends at once or by another event.
-            let _ = self
-                .shared
-                .kfd
-                .wait_events(&[event.event()], &mut age, false, 0);
-        }
         self.groups.push(Group {
             event,
             pending: Vec::new(),
             hot: false,
         });
-        self.ages.push(age[0]);
+        self.ages.push(self.shared.events.first_age());
         self.groups.len() - 1
     }
 
@@ -290,15 +281,6 @@ impl Loop {
             .collect();
         hot.iter().for_each(|&index| self.check(index));
         self.groups.iter().any(|g| g.hot)
-    }
-
-    fn learn_ages(&mut self) {
-        if let Some(control) = &self.control {
-            let _ = self
-                .shared
-                .kfd
-                .wait_events(&[control.event()], &mut self.ages, false, 0);
-        }
     }
 
     fn sleep(&mut self) {

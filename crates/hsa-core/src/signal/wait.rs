@@ -161,7 +161,6 @@ impl<'a> Held<'a> {
         let sleepers = Sleepers::new(self.0);
         let mut sleep = Sleep::new(&sleepers, &pool);
         loop {
-            sleep.look();
             // ORDERING: pairs with the fence in `Signal::changed`.
             fence(Ordering::SeqCst);
             if let Some(result) = check() {
@@ -228,28 +227,18 @@ struct Sleep<'a> {
     pool: &'a EventPool,
     polled: bool,
     nap: Duration,
-    looked: bool,
 }
 
 impl<'a> Sleep<'a> {
     fn new(sleepers: &'a Sleepers<'_>, pool: &'a EventPool) -> Self {
         let events: Vec<&Event> = sleepers.events.iter().map(|e| e.event()).collect();
         Self {
-            ages: vec![0; events.len()],
+            ages: vec![pool.first_age(); events.len()],
             events,
             pool,
             polled: sleepers.polled,
             nap: NAP.0,
-            looked: false,
         }
-    }
-
-    /// Learns the events' ages before the first look at the values.
-    fn look(&mut self) {
-        if !self.looked && !self.polled && self.pool.has_ages() {
-            self.wait_events(0);
-        }
-        self.looked = true;
     }
 
     /// Sleeps until something may have changed.
