@@ -43,7 +43,7 @@ impl EventType {
 pub struct MemoryException {
     /// GPU that faulted; clients ignore the report if it is 0.
     pub gpu_id: u32,
-    /// First refused address.
+    /// Page of the first refused address.
     pub va: u64,
     /// No mapping at the address.
     pub not_present: bool,
@@ -51,7 +51,7 @@ pub struct MemoryException {
     pub read_only: bool,
     /// Instruction fetch without the right.
     pub no_execute: bool,
-    /// The address is only page-exact.
+    /// The wave went on before the fault was reported.
     pub imprecise: bool,
 }
 

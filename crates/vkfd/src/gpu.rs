@@ -91,11 +91,13 @@ impl Facts {
 }
 
 impl Gpu {
-    /// Raises the memory exception of a refused access; false if no client listens for it.
+    /// Raises the memory exception of a refused access, page-exact as hardware does; false if no
+    /// client listens for it.
     pub fn report_memory_fault(&self, fault: &AccessFault) -> bool {
         self.events.memory_fault(MemoryException {
             gpu_id: self.gpu_id,
-            va: fault.gpu_va,
+            // The fault registers hold a page number (amdgpu `gmc_v9_0_process_interrupt`).
+            va: fault.gpu_va & !0xfff,
             not_present: fault.reason == FaultReason::NotPresent,
             read_only: fault.reason == FaultReason::ReadOnly,
             no_execute: fault.reason == FaultReason::NoExecute,
