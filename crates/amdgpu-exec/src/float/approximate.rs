@@ -137,7 +137,11 @@ mod tests {
     use super::*;
 
     /// Largest error in units of the last place of f32, over a sweep of f32 arguments.
-    fn worst(function: fn(f64) -> f64, exact: fn(f64) -> f64, arguments: impl Iterator<Item = f32>) -> f64 {
+    fn worst(
+        function: fn(f64) -> f64,
+        exact: fn(f64) -> f64,
+        arguments: impl Iterator<Item = f32>,
+    ) -> f64 {
         arguments
             .map(|x| {
                 let truth = exact(f64::from(x));

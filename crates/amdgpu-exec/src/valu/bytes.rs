@@ -8,11 +8,11 @@
 use amdgpu_isa::{Inst, Op};
 
 use super::kernel::Entry;
+use super::lanes;
 use super::macros::op32;
 use super::operand;
 use super::pipeline::{Kernel, Out, Rows};
 use super::plan::{Kind, Ty};
-use super::lanes;
 use crate::context::Context;
 use crate::step::{Flow, Step, TranslateEnv};
 use crate::wave::{CHUNK_LANES, Chunk, Wave};
@@ -172,7 +172,11 @@ fn run_quad32(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
                 let c = part(wave, step, 2, i, chunk, lane);
                 let sum = u64::from(masked_sad8(window(a, i as u32), b)) + u64::from(c);
                 let clamped = sum.min(u64::from(u32::MAX));
-                out.0[lane] = if step.inst.mods.clamp { clamped as u32 } else { sum as u32 };
+                out.0[lane] = if step.inst.mods.clamp {
+                    clamped as u32
+                } else {
+                    sum as u32
+                };
             }
         }
         let exec = wave.exec_chunk(chunk);

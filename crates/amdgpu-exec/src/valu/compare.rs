@@ -59,7 +59,13 @@ impl<T: Ordered> Kernel for Compare<T> {
     #[inline(always)]
     fn run(rows: &Rows<'_>, out: &mut Out) {
         let condition = rows.step.constant[2];
-        let when = |bit: u32| if condition >> bit & 1 != 0 { u32::MAX } else { 0 };
+        let when = |bit: u32| {
+            if condition >> bit & 1 != 0 {
+                u32::MAX
+            } else {
+                0
+            }
+        };
         let (less, equal, greater, unordered) = (when(0), when(1), when(2), when(3));
         let mut row = Chunk::ZERO;
         for lane in 0..CHUNK_LANES {
@@ -91,7 +97,11 @@ impl<const BITS: u32> Kernel for Class<BITS> {
                 32 => class::f32(rows.lo[0].0[lane]),
                 _ => class::f64(rows.wide(0, lane)),
             };
-            row.0[lane] = if class & rows.lo[1].0[lane] != 0 { u32::MAX } else { 0 };
+            row.0[lane] = if class & rows.lo[1].0[lane] != 0 {
+                u32::MAX
+            } else {
+                0
+            };
         }
         out.mask = lanes::to_mask(&row);
     }

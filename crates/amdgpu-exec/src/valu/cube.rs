@@ -28,25 +28,61 @@ fn axis(x: f32, y: f32, z: f32) -> Axis {
 #[inline(always)]
 fn face(x: f32, y: f32, z: f32) -> f32 {
     match axis(x, y, z) {
-        Axis::Z => if z < 0.0 { 5.0 } else { 4.0 },
-        Axis::Y => if y < 0.0 { 3.0 } else { 2.0 },
-        Axis::X => if x < 0.0 { 1.0 } else { 0.0 },
+        Axis::Z => {
+            if z < 0.0 {
+                5.0
+            } else {
+                4.0
+            }
+        }
+        Axis::Y => {
+            if y < 0.0 {
+                3.0
+            } else {
+                2.0
+            }
+        }
+        Axis::X => {
+            if x < 0.0 {
+                1.0
+            } else {
+                0.0
+            }
+        }
     }
 }
 
 #[inline(always)]
 fn s_coordinate(x: f32, y: f32, z: f32) -> f32 {
     match axis(x, y, z) {
-        Axis::Z => if z < 0.0 { -x } else { x },
+        Axis::Z => {
+            if z < 0.0 {
+                -x
+            } else {
+                x
+            }
+        }
         Axis::Y => x,
-        Axis::X => if x < 0.0 { z } else { -z },
+        Axis::X => {
+            if x < 0.0 {
+                z
+            } else {
+                -z
+            }
+        }
     }
 }
 
 #[inline(always)]
 fn t_coordinate(x: f32, y: f32, z: f32) -> f32 {
     match axis(x, y, z) {
-        Axis::Y => if y < 0.0 { -z } else { z },
+        Axis::Y => {
+            if y < 0.0 {
+                -z
+            } else {
+                z
+            }
+        }
         _ => -y,
     }
 }
@@ -64,8 +100,12 @@ fn major(x: f32, y: f32, z: f32) -> f32 {
 pub(super) fn entry(op: Op, env: &TranslateEnv) -> Option<Entry> {
     Some(match op {
         Op::V_CUBEID_F32 => f32op!(env, rare32, [F32, F32, F32], |x, y, z| face(x, y, z)),
-        Op::V_CUBESC_F32 => f32op!(env, rare32, [F32, F32, F32], |x, y, z| s_coordinate(x, y, z)),
-        Op::V_CUBETC_F32 => f32op!(env, rare32, [F32, F32, F32], |x, y, z| t_coordinate(x, y, z)),
+        Op::V_CUBESC_F32 => f32op!(env, rare32, [F32, F32, F32], |x, y, z| s_coordinate(
+            x, y, z
+        )),
+        Op::V_CUBETC_F32 => f32op!(env, rare32, [F32, F32, F32], |x, y, z| t_coordinate(
+            x, y, z
+        )),
         Op::V_CUBEMA_F32 => f32op!(env, rare32, [F32, F32, F32], |x, y, z| major(x, y, z)),
         _ => return None,
     })
@@ -81,7 +121,10 @@ mod tests {
         assert_eq!(face(-2.0, 1.0, 1.0), 1.0);
         assert_eq!(face(1.0, -1.0, 0.5), 3.0);
         assert_eq!(face(1.0, 1.0, -1.0), 5.0);
-        assert_eq!((s_coordinate(2.0, 1.0, 0.5), t_coordinate(2.0, 1.0, 0.5)), (-0.5, -1.0));
+        assert_eq!(
+            (s_coordinate(2.0, 1.0, 0.5), t_coordinate(2.0, 1.0, 0.5)),
+            (-0.5, -1.0)
+        );
         assert_eq!(major(0.5, -3.0, 1.0), -6.0);
     }
 }

@@ -26,10 +26,12 @@ pub(super) fn entry(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
     use Op::*;
     let level = env.level;
     Some(match inst.op {
-        V_DIV_SCALE_F32 => Entry::kernel::<Scale<false>>(level, &[Ty::F32; 3], Ty::F32)
-            .with(flag::MASK_OUT),
-        V_DIV_SCALE_F64 => Entry::kernel::<Scale<true>>(level, &[Ty::F64; 3], Ty::F64)
-            .with(flag::MASK_OUT),
+        V_DIV_SCALE_F32 => {
+            Entry::kernel::<Scale<false>>(level, &[Ty::F32; 3], Ty::F32).with(flag::MASK_OUT)
+        }
+        V_DIV_SCALE_F64 => {
+            Entry::kernel::<Scale<true>>(level, &[Ty::F64; 3], Ty::F64).with(flag::MASK_OUT)
+        }
         V_DIV_FMAS_F32 => {
             Entry::kernel::<Fmas<false>>(level, &[Ty::F32; 3], Ty::F32).with(flag::MASK_IN)
         }
@@ -78,14 +80,22 @@ pub(super) fn scale(format: Format, value: u64, denominator: u64, numerator: u64
     let only = |chosen: bool| if chosen { scaled(power) } else { value };
     // The manual evaluates the reciprocal in f64, so that of an f32 is never denormal.
     let small_reciprocal = format == F64 && d >= max - 2 && d != max;
-    let small_quotient = n != max && d != max && quotient_is_denormal(format, numerator, denominator);
+    let small_quotient =
+        n != max && d != max && quotient_is_denormal(format, numerator, denominator);
     if n - d >= near_max {
         (only(is_denominator), true)
     } else if is_denormal(format, denominator) {
         (scaled(power), false)
     } else if small_reciprocal && small_quotient {
         // The manual says 128; the denominator would overflow.
-        (if is_denominator { scaled(-power) } else { value }, true)
+        (
+            if is_denominator {
+                scaled(-power)
+            } else {
+                value
+            },
+            true,
+        )
     } else if small_reciprocal {
         (scaled(-power), false)
     } else if small_quotient {
@@ -312,7 +322,10 @@ mod tests {
 
     /// LLVM's expansion of a 32-bit division (`LowerFDIV32`).
     fn divide32(numerator: f32, denominator: f32) -> f32 {
-        let (n, d) = (u64::from(numerator.to_bits()), u64::from(denominator.to_bits()));
+        let (n, d) = (
+            u64::from(numerator.to_bits()),
+            u64::from(denominator.to_bits()),
+        );
         let single = |bits: u64| f32::from_bits(bits as u32);
         let scaled_d = single(scale(F32, d, d, n).0);
         let (scaled_n, flag) = scale(F32, n, d, n);
@@ -346,14 +359,25 @@ mod tests {
     }
 
     fn random(state: &mut u64) -> u64 {
-        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        *state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
         (*state >> 33) << 40 ^ *state >> 11
     }
 
     #[test]
     fn single_division_sequence_is_ieee_division() {
         let mut state = 1;
-        let special = [0, 1, 0x7f_ffff, 0x80_0000, 0x7f7f_ffff, 0x7f80_0000, 0x3f80_0000, 0x8000_0000];
+        let special = [
+            0,
+            1,
+            0x7f_ffff,
+            0x80_0000,
+            0x7f7f_ffff,
+            0x7f80_0000,
+            0x3f80_0000,
+            0x8000_0000,
+        ];
         let check = |n: f32, d: f32| {
             let (ours, exact) = (divide32(n, d), n / d);
             assert!(
@@ -367,7 +391,10 @@ mod tests {
             }
         }
         for _ in 0..1_000_000 {
-            check(f32::from_bits(random(&mut state) as u32), f32::from_bits(random(&mut state) as u32));
+            check(
+                f32::from_bits(random(&mut state) as u32),
+                f32::from_bits(random(&mut state) as u32),
+            );
         }
     }
 
@@ -375,7 +402,10 @@ mod tests {
     fn double_division_sequence_is_ieee_division() {
         let mut state = 3;
         for _ in 0..1_000_000 {
-            let (n, d) = (f64::from_bits(random(&mut state)), f64::from_bits(random(&mut state)));
+            let (n, d) = (
+                f64::from_bits(random(&mut state)),
+                f64::from_bits(random(&mut state)),
+            );
             let (ours, exact) = (divide64(n, d), n / d);
             assert!(
                 ours.to_bits() == exact.to_bits() || ours.is_nan() && exact.is_nan(),
@@ -386,7 +416,10 @@ mod tests {
 
     #[test]
     fn segments_of_two_over_pi_add_up() {
-        let sum: f64 = (0..3).rev().map(|i| f64::from_bits(trig_preop(1.0f64.to_bits(), i))).sum();
+        let sum: f64 = (0..3)
+            .rev()
+            .map(|i| f64::from_bits(trig_preop(1.0f64.to_bits(), i)))
+            .sum();
         assert_eq!(sum, std::f64::consts::FRAC_2_PI);
         assert_eq!(f64::from_bits(trig_preop(1.0f64.to_bits(), 0)), {
             let bits = 0xa2f9_836e_4e44_1529u64 >> 11;

@@ -34,9 +34,7 @@ fn arithmetic(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
         V_FMA_F32 | V_FMAMK_F32 | V_FMAAK_F32 => {
             f32op!(env, hot32, [F32, F32, F32], |a, b, c| a.mul_add(b, c))
         }
-        V_FMAC_F32 => {
-            f32op!(env, hot32, [F32, F32, F32], |a, b, c| a.mul_add(b, c)).accumulating()
-        }
+        V_FMAC_F32 => f32op!(env, hot32, [F32, F32, F32], |a, b, c| a.mul_add(b, c)).accumulating(),
         V_LDEXP_F32 => ldexp(env),
         _ => return None,
     })

@@ -28,9 +28,7 @@ fn arithmetic(op: Op, env: &TranslateEnv) -> Option<Entry> {
         V_ADD_F64 => f64op!(env, [F64, F64], |a, b, _| a + b),
         V_MUL_F64 => f64op!(env, [F64, F64], |a, b, _| a * b),
         V_FMA_F64 => f64op!(env, [F64, F64, F64], |a, b, c| a.mul_add(b, c)),
-        V_FMAC_F64 => {
-            f64op!(env, [F64, F64, F64], |a, b, c| a.mul_add(b, c)).accumulating()
-        }
+        V_FMAC_F64 => f64op!(env, [F64, F64, F64], |a, b, c| a.mul_add(b, c)).accumulating(),
         V_LDEXP_F64 => Entry::lane64::<Ldexp>(env.level, &[Ty::F64, Ty::B32], Ty::F64),
         _ => return None,
     })

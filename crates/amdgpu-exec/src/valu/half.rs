@@ -3,7 +3,10 @@
 //! Sums and products of f16 are computed in f32, where rounding twice is innocuous (24 >= 2 * 11 + 2
 //! bits); the fused multiply-add has its own way ([`fma_f16`]).
 
-#![expect(clippy::cast_possible_truncation, reason = "f16 values sit in the low half")]
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "f16 values sit in the low half"
+)]
 
 use amdgpu_isa::{Inst, Op};
 
@@ -245,7 +248,11 @@ fn integral(op: Op, env: &TranslateEnv) -> Option<Entry> {
         V_FRACT_F16 => f16op!(env, [F16], |a, _, _| {
             let fraction = a - a.floor();
             let largest = f32::from_bits(0x3f7f_e000);
-            if fraction > largest { largest } else { fraction }
+            if fraction > largest {
+                largest
+            } else {
+                fraction
+            }
         }),
         V_FREXP_MANT_F16 => op32!(env, rare32, [F16] => F16, |a, _, _| {
             low32(frexp_mant(u64::from(a & 0xffff), 10, 5))

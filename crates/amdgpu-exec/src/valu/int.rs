@@ -193,10 +193,7 @@ fn carries(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
         }
         // Abs and neg apply to the sources.
         V_CNDMASK_B32 => {
-            carry!(env, IN, S32, |a, b, c| (
-                if c { b } else { a },
-                false
-            ))
+            carry!(env, IN, S32, |a, b, c| (if c { b } else { a }, false))
         }
         _ => return None,
     };

@@ -96,7 +96,10 @@ fn repair32<L: Lane32>(out: &mut Chunk, a: &Chunk, b: &Chunk, c: &Chunk) {
 #[inline(always)]
 fn map64<L: Lane64>(rows: &Rows<'_>, out: &mut Out) {
     for i in 0..CHUNK_LANES {
-        out.set_wide(i, L::lane(rows.wide(0, i), rows.wide(1, i), rows.wide(2, i)));
+        out.set_wide(
+            i,
+            L::lane(rows.wide(0, i), rows.wide(1, i), rows.wide(2, i)),
+        );
     }
     if L::FLOAT {
         let mut nan = 0;

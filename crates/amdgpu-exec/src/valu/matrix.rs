@@ -97,7 +97,10 @@ impl Shape {
         match (self.element, self.side) {
             (Element::F64, 16) => (column + 16 * (row % 4), row / 4),
             (Element::F64, _) => (column + 4 * block + 16 * row, 0),
-            (_, 32) => (column + 32 * (row / 4 % 2), 16 * block + 4 * (row / 8) + row % 4),
+            (_, 32) => (
+                column + 32 * (row / 4 % 2),
+                16 * block + 4 * (row / 8) + row % 4,
+            ),
             (_, 16) => (column + 16 * (row / 4), 4 * block + row % 4),
             _ => (column + 4 * block, row),
         }
@@ -227,7 +230,11 @@ impl Body for Singles {
                 for column in 0..shape.side {
                     let sum = results[block * shape.side + row][column];
                     let sum = if flushes { flush(sum) } else { sum };
-                    let bits = if sum.is_nan() { 0x7fc0_0000 } else { sum.to_bits() };
+                    let bits = if sum.is_nan() {
+                        0x7fc0_0000
+                    } else {
+                        sum.to_bits()
+                    };
                     let (lane, register) = shape.output(row, column, block);
                     set_dword(wave, step.dst, register, lane, bits);
                 }
@@ -341,7 +348,11 @@ impl Body for Doubles {
                 for column in 0..shape.side {
                     let (lane, register) = shape.output(row, column, block);
                     let sum = results[block * shape.side % 16 + row][column];
-                    let bits = if sum.is_nan() { 0x7ff8_0000_0000_0000 } else { sum.to_bits() };
+                    let bits = if sum.is_nan() {
+                        0x7ff8_0000_0000_0000
+                    } else {
+                        sum.to_bits()
+                    };
                     set_dword(wave, step.dst, 2 * register, lane, bits as u32);
                     set_dword(wave, step.dst, 2 * register + 1, lane, (bits >> 32) as u32);
                 }

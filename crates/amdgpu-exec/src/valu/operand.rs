@@ -79,7 +79,9 @@ pub(super) fn place(
 fn constant(operand: Operand, ty: Ty) -> Option<u64> {
     Some(match operand {
         Operand::None | Operand::Scalar(scalar::NULL) => 0,
-        Operand::Int(value) if ty.is_wide() && !matches!(ty, Ty::PkF32 | Ty::PkB32) => i64::from(value).cast_unsigned(),
+        Operand::Int(value) if ty.is_wide() && !matches!(ty, Ty::PkF32 | Ty::PkB32) => {
+            i64::from(value).cast_unsigned()
+        }
         Operand::Int(value) => u64::from(i32::from(value).cast_unsigned()),
         Operand::Literal(value) => literal(value, ty),
         Operand::Float(code) => inline_float(code, ty)?,

@@ -84,14 +84,20 @@ fn integers(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
         (V_PK_ADD_U16, true) => both!(env, rare32, PkB16, 2, |a, b, _| (a + b).min(0xffff)),
         (V_PK_SUB_U16, true) => both!(env, rare32, PkB16, 2, |a, b, _| a.saturating_sub(b)),
         (V_PK_ADD_I16, true) => {
-            both!(env, rare32, PkB16, 2, |a, b, _| saturate_signed(i64::from(i(a) + i(b))))
+            both!(env, rare32, PkB16, 2, |a, b, _| saturate_signed(i64::from(
+                i(a) + i(b)
+            )))
         }
         (V_PK_SUB_I16, true) => {
-            both!(env, rare32, PkB16, 2, |a, b, _| saturate_signed(i64::from(i(a) - i(b))))
+            both!(env, rare32, PkB16, 2, |a, b, _| saturate_signed(i64::from(
+                i(a) - i(b)
+            )))
         }
         (V_PK_MUL_LO_U16, _) => both!(env, rare32, PkB16, 2, |a, b, _| a.wrapping_mul(b)),
         (V_PK_MAD_U16 | V_PK_MAD_I16, false) => {
-            both!(env, rare32, PkB16, 3, |a, b, c| a.wrapping_mul(b).wrapping_add(c))
+            both!(env, rare32, PkB16, 3, |a, b, c| a
+                .wrapping_mul(b)
+                .wrapping_add(c))
         }
         (V_PK_MAD_U16, true) => both!(env, rare32, PkB16, 3, |a, b, c| saturate_unsigned(
             i64::from(a) * i64::from(b) + i64::from(c)
@@ -102,15 +108,20 @@ fn integers(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
         (V_PK_LSHLREV_B16, _) => both!(env, rare32, PkB16, 2, |a, b, _| b << (a & 15)),
         (V_PK_LSHRREV_B16, _) => both!(env, rare32, PkB16, 2, |a, b, _| b >> (a & 15)),
         (V_PK_ASHRREV_I16, _) => {
-            both!(env, rare32, PkB16, 2, |a, b, _| (i(b) >> (a & 15)).cast_unsigned())
+            both!(env, rare32, PkB16, 2, |a, b, _| (i(b) >> (a & 15))
+                .cast_unsigned())
         }
         (V_PK_MIN_U16, _) => both!(env, rare32, PkB16, 2, |a, b, _| a.min(b)),
         (V_PK_MAX_U16, _) => both!(env, rare32, PkB16, 2, |a, b, _| a.max(b)),
         (V_PK_MIN_I16, _) => {
-            both!(env, rare32, PkB16, 2, |a, b, _| i(a).min(i(b)).cast_unsigned())
+            both!(env, rare32, PkB16, 2, |a, b, _| i(a)
+                .min(i(b))
+                .cast_unsigned())
         }
         (V_PK_MAX_I16, _) => {
-            both!(env, rare32, PkB16, 2, |a, b, _| i(a).max(i(b)).cast_unsigned())
+            both!(env, rare32, PkB16, 2, |a, b, _| i(a)
+                .max(i(b))
+                .cast_unsigned())
         }
         _ => return None,
     };
@@ -141,8 +152,18 @@ fn halves(op: Op, env: &TranslateEnv) -> Option<Entry> {
         ))
     };
     Some(match op {
-        V_PK_ADD_F16 => both!(env, lane32, PkF16, 2, |a, b, _| nan16(n(h(a) + h(b)), a, b, 0)),
-        V_PK_MUL_F16 => both!(env, lane32, PkF16, 2, |a, b, _| nan16(n(h(a) * h(b)), a, b, 0)),
+        V_PK_ADD_F16 => both!(env, lane32, PkF16, 2, |a, b, _| nan16(
+            n(h(a) + h(b)),
+            a,
+            b,
+            0
+        )),
+        V_PK_MUL_F16 => both!(env, lane32, PkF16, 2, |a, b, _| nan16(
+            n(h(a) * h(b)),
+            a,
+            b,
+            0
+        )),
         V_PK_FMA_F16 => fma(),
         V_PK_FMAC_F16 => fma().accumulating(),
         _ => return packed_order(op, env),
@@ -274,14 +295,23 @@ fn exact_row<S: Single>(rounding: Rounding, [a, b, c]: Sources<'_>, out: &mut cr
     }
 }
 
-/// `v_pk_mov_b32`: the dwords that op_sel chose of sources 0 and 1.
+/// `v_pk_mov_b32`: the dwords that op_sel chooses of sources 0 and 1. It is too frequent for the
+/// general path, so the choice is made here.
 struct Move;
 
 impl Kernel for Move {
     #[inline(always)]
     fn run(rows: &Rows<'_>, out: &mut Out) {
-        out.lo = *rows.lo[0];
-        out.hi = *rows.lo[1];
+        let op_sel = rows.step.inst.mods.op_sel;
+        let chosen = |i: usize| {
+            if op_sel >> i & 1 == 0 {
+                rows.lo[i]
+            } else {
+                rows.hi[i]
+            }
+        };
+        out.lo = *chosen(0);
+        out.hi = *chosen(1);
     }
 }
 

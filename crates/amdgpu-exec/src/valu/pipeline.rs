@@ -110,11 +110,7 @@ pub(super) fn general(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow
     let movement = movement(wave, step, plan);
     let mut outs = [Out::ZERO, Out::ZERO];
     // Every chunk is computed before one is written: lane movement may cross chunks.
-    for (chunk, out) in outs
-        .iter_mut()
-        .enumerate()
-        .take(wave.chunks_per_register())
-    {
+    for (chunk, out) in outs.iter_mut().enumerate().take(wave.chunks_per_register()) {
         let mut buffers = Buffers::new();
         let rows = fetch(wave, step, plan, movement.as_ref(), chunk, &mut buffers);
         run_kernel(step, &rows, out);

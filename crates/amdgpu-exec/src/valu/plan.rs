@@ -56,7 +56,10 @@ impl Ty {
 
     /// The operand is a register pair.
     pub(super) fn is_wide(self) -> bool {
-        matches!(self, Self::B64 | Self::I64 | Self::F64 | Self::PkF32 | Self::PkB32)
+        matches!(
+            self,
+            Self::B64 | Self::I64 | Self::F64 | Self::PkF32 | Self::PkB32
+        )
     }
 
     /// A number: clamp, output modifiers and denormal modes apply.

@@ -19,7 +19,7 @@ pub(super) fn apply(step: &Step, mode: u32, ty: Ty, i: usize, lo: &mut Chunk, hi
         Ty::PkB16 | Ty::PkF16 if inst.encoding == Encoding::Vop3p => {
             packed_halves(step, bit, ty == Ty::PkF16, lo);
         }
-        Ty::PkF32 | Ty::PkB32 => packed_dwords(step, bit, ty == Ty::PkF32, lo, hi),
+        Ty::PkF32 => packed_dwords(step, bit, lo, hi),
         Ty::Mix => mix(step, bit, lo),
         _ => {
             if ty.is_half() && inst.mods.op_sel & bit != 0 {
@@ -110,15 +110,15 @@ fn packed_halves(step: &Step, bit: u8, float: bool, lo: &mut Chunk) {
 }
 
 /// Chooses and negates the dwords of packed f32 operands.
-fn packed_dwords(step: &Step, bit: u8, float: bool, lo: &mut Chunk, hi: &mut Chunk) {
+fn packed_dwords(step: &Step, bit: u8, lo: &mut Chunk, hi: &mut Chunk) {
     let mods = &step.inst.mods;
     let (low, high) = (*lo, *hi);
     *lo = if mods.op_sel & bit != 0 { high } else { low };
     *hi = if mods.op_sel_hi & bit != 0 { high } else { low };
-    if float && mods.neg & bit != 0 {
+    if mods.neg & bit != 0 {
         each(lo, |value| value ^ 1 << 31);
     }
-    if float && mods.neg_hi & bit != 0 {
+    if mods.neg_hi & bit != 0 {
         each(hi, |value| value ^ 1 << 31);
     }
 }
@@ -146,9 +146,10 @@ pub(super) fn shapes(inst: &Inst, ty: Ty, bit: u8) -> bool {
     let mods = &inst.mods;
     let packed = inst.encoding == Encoding::Vop3p;
     match ty {
-        Ty::None => false,
+        // `v_pk_mov_b32` chooses its dwords itself.
+        Ty::None | Ty::PkB32 => false,
         Ty::Mix => true,
-        Ty::PkF32 | Ty::PkB32 | Ty::PkB16 | Ty::PkF16 if packed => {
+        Ty::PkF32 | Ty::PkB16 | Ty::PkF16 if packed => {
             let negated = (mods.neg | mods.neg_hi) & bit != 0;
             mods.op_sel & bit != 0 || mods.op_sel_hi & bit == 0 || negated
         }

@@ -8,9 +8,12 @@
 
 use amdgpu_isa::{Encoding, Inst, Mods, Op, Operand, Target};
 
-use crate::step::{HostLevel, TranslateEnv};
+use super::pipeline::{Out, Rows};
+use super::plan::{Plan, Ty};
+use crate::float::soft::{self, F16, F32, F64, Format, Rounding};
+use crate::step::{HostLevel, Step, TranslateEnv};
 use crate::testing::run_snippet;
-use crate::wave::Wave;
+use crate::wave::{Chunk, Wave};
 
 /// Runs `asm` with lane `l` of v0, v1, v2 set to the given functions of `l`; all lanes active.
 fn run(target: Target, asm: &str, setup: impl FnOnce(&mut Wave)) -> Option<Wave> {
@@ -66,15 +69,22 @@ fn inactive_lanes_keep_values_and_clear_mask_bits() {
         return;
     };
     assert_eq!(wave.vcc(), 0x0000_ffff_0000_00f0);
-    assert_eq!((wave.lane(1, 3), wave.lane(1, 4), wave.lane(1, 63)), (3, 5, 63));
+    assert_eq!(
+        (wave.lane(1, 3), wave.lane(1, 4), wave.lane(1, 63)),
+        (3, 5, 63)
+    );
 }
 
 #[test]
 fn compares_without_active_lanes_still_clear_the_mask() {
-    let Some(wave) = run(Target::Gfx90a, "v_cmp_eq_u32_e64 s[10:11], v0, v0", |wave| {
-        wave.set_exec(0);
-        wave.set_scalar64(10, 42);
-    }) else {
+    let Some(wave) = run(
+        Target::Gfx90a,
+        "v_cmp_eq_u32_e64 s[10:11], v0, v0",
+        |wave| {
+            wave.set_exec(0);
+            wave.set_scalar64(10, 42);
+        },
+    ) else {
         return;
     };
     assert_eq!(wave.scalar64(10), 0);
@@ -104,7 +114,11 @@ fn float_conditions_treat_nan_as_unordered() {
         ("nge", true, false, false, true),
     ] {
         for ty in ["f32", "f64"] {
-            let (a, b) = if ty == "f32" { ("v0", "v2") } else { ("v[0:1]", "v[2:3]") };
+            let (a, b) = if ty == "f32" {
+                ("v0", "v2")
+            } else {
+                ("v[0:1]", "v[2:3]")
+            };
             let asm = format!("v_cmp_{name}_{ty}_e32 vcc, {a}, {b}");
             let values = [1.0f64, 2.0, 3.0, f64::NAN];
             let Some(wave) = run(Target::Gfx90a, &asm, |wave| {
@@ -176,10 +190,15 @@ fn dpp_moves_within_rows_and_disables_invalid_lanes() {
     let Some(out) = dpp(Target::Gfx90a, &format!("row_shr:1 {full}"), all) else {
         return;
     };
-    assert_eq!((out[0], out[1], out[15], out[16], out[17]), (1000, 0, 14, 1016, 16));
+    assert_eq!(
+        (out[0], out[1], out[15], out[16], out[17]),
+        (1000, 0, 14, 1016, 16)
+    );
     let cases: [(&str, fn(u32) -> u32); 12] = [
         ("quad_perm:[3,2,1,0]", |l| l / 4 * 4 + 3 - l % 4),
-        ("row_shl:2 bound_ctrl:0", |l| if l % 16 > 13 { 0 } else { l + 2 }),
+        ("row_shl:2 bound_ctrl:0", |l| {
+            if l % 16 > 13 { 0 } else { l + 2 }
+        }),
         ("row_ror:3", |l| l / 16 * 16 + (l + 13) % 16),
         ("row_mirror", |l| l / 16 * 16 + 15 - l % 16),
         ("row_half_mirror", |l| l / 8 * 8 + 7 - l % 8),
@@ -187,7 +206,9 @@ fn dpp_moves_within_rows_and_disables_invalid_lanes() {
         ("wave_rol:1", |l| (l + 1) % 64),
         ("wave_shr:1", |l| if l == 0 { 1000 } else { l - 1 }),
         ("wave_ror:1", |l| (l + 63) % 64),
-        ("row_bcast:15", |l| if l < 16 { 1000 + l } else { l / 16 * 16 - 1 }),
+        ("row_bcast:15", |l| {
+            if l < 16 { 1000 + l } else { l / 16 * 16 - 1 }
+        }),
         ("row_bcast:31", |l| if l < 32 { 1000 + l } else { 31 }),
         ("row_newbcast:5", |l| l / 16 * 16 + 5),
     ];
@@ -203,7 +224,11 @@ fn dpp_moves_within_rows_and_disables_invalid_lanes() {
 
 #[test]
 fn dpp_masks_rows_banks_and_inactive_sources() {
-    let Some(out) = dpp(Target::Gfx90a, "row_ror:1 row_mask:0x2 bank_mask:0x1", u64::MAX) else {
+    let Some(out) = dpp(
+        Target::Gfx90a,
+        "row_ror:1 row_mask:0x2 bank_mask:0x1",
+        u64::MAX,
+    ) else {
         return;
     };
     let written: Vec<usize> = (0..64).filter(|l| out[*l] < 1000).collect();
@@ -217,9 +242,19 @@ fn dpp_masks_rows_banks_and_inactive_sources() {
     assert_eq!((out[4], out[5], out[6]), (1004, 0, 5));
     let out = dpp(Target::Gfx1030, &format!("{control} fi:1"), exec).unwrap();
     assert_eq!((out[4], out[5], out[6]), (1004, 4, 5));
-    let out = dpp(Target::Gfx1030, "row_share:3 row_mask:0xf bank_mask:0xf", u64::MAX).unwrap();
+    let out = dpp(
+        Target::Gfx1030,
+        "row_share:3 row_mask:0xf bank_mask:0xf",
+        u64::MAX,
+    )
+    .unwrap();
     assert_eq!((out[0], out[40]), (3, 35));
-    let out = dpp(Target::Gfx1030, "row_xmask:6 row_mask:0xf bank_mask:0xf", u64::MAX).unwrap();
+    let out = dpp(
+        Target::Gfx1030,
+        "row_xmask:6 row_mask:0xf bank_mask:0xf",
+        u64::MAX,
+    )
+    .unwrap();
     assert_eq!((out[1], out[40]), (7, 46));
     let out = dpp(Target::Gfx1030, "dpp8:[7,6,5,4,3,2,1,0]", u64::MAX).unwrap();
     assert_eq!((out[0], out[41]), (7, 46));
@@ -236,8 +271,14 @@ fn lanes_are_read_written_and_permuted() {
     }) else {
         return;
     };
-    assert_eq!((wave.scalar(10), wave.scalar(11), wave.lane(0, 3)), (90, 400, 77));
-    assert_eq!((wave.lane(1, 9), wave.lane(1, 32), wave.lane(1, 63)), (9, 32, 63));
+    assert_eq!(
+        (wave.scalar(10), wave.scalar(11), wave.lane(0, 3)),
+        (90, 400, 77)
+    );
+    assert_eq!(
+        (wave.lane(1, 9), wave.lane(1, 32), wave.lane(1, 63)),
+        (9, 32, 63)
+    );
     let asm = "v_permlanex16_b32 v1, v0, s10, s11";
     let wave = run(Target::Gfx1030, asm, |wave| {
         wave.set_scalar(10, 0x7654_3210);
@@ -245,7 +286,10 @@ fn lanes_are_read_written_and_permuted() {
         fill(wave, 0, |lane| lane);
     })
     .unwrap();
-    assert_eq!((wave.lane(1, 2), wave.lane(1, 9), wave.lane(1, 18)), (18, 31, 2));
+    assert_eq!(
+        (wave.lane(1, 2), wave.lane(1, 9), wave.lane(1, 18)),
+        (18, 31, 2)
+    );
 }
 
 #[test]
@@ -260,7 +304,10 @@ fn modifiers_apply_to_sources_and_results() {
         ("v_max_f32_e64 v2, -|v0|, -|v1|", -1.0),
     ] {
         let result = uniform(Target::Gfx90a, asm, &[one, two], 2);
-        assert!(result.is_none_or(|v| v == expected.to_bits()), "{asm} {result:x?}");
+        assert!(
+            result.is_none_or(|v| v == expected.to_bits()),
+            "{asm} {result:x?}"
+        );
     }
     let asm = "v_add_u32_e64 v2, v0, v1 clamp";
     assert!(uniform(Target::Gfx90a, asm, &[u32::MAX, 5], 2).is_none_or(|v| v == u32::MAX));
@@ -271,11 +318,20 @@ fn packed_operations_choose_halves() {
     let values = [0x4000_3c00, 0x4400_4200, 0];
     for (asm, expected) in [
         ("v_pk_add_f16 v2, v0, v1", 0x4600_4400),
-        ("v_pk_add_f16 v2, v0, v1 op_sel:[1,0] op_sel_hi:[0,1]", 0x4500_4500),
+        (
+            "v_pk_add_f16 v2, v0, v1 op_sel:[1,0] op_sel_hi:[0,1]",
+            0x4500_4500,
+        ),
         ("v_pk_mul_f16 v2, v0, v1 neg_lo:[1,0]", 0x4800_c200),
-        ("v_pk_fma_f16 v2, v0, v1, 1.0 op_sel_hi:[1,1,0]", 0x4880_4400),
+        (
+            "v_pk_fma_f16 v2, v0, v1, 1.0 op_sel_hi:[1,1,0]",
+            0x4880_4400,
+        ),
         ("v_pk_add_u16 v2, v0, v1", 0x8400_7e00),
-        ("v_fma_mix_f32 v2, v0, v1, 1.0 op_sel_hi:[1,1,0]", 0x4080_0000),
+        (
+            "v_fma_mix_f32 v2, v0, v1, 1.0 op_sel_hi:[1,1,0]",
+            0x4080_0000,
+        ),
         ("v_dot2_f32_f16 v2, v0, v1, 1.0", 0x4140_0000),
     ] {
         let result = uniform(Target::Gfx90a, asm, &values, 2);
@@ -288,13 +344,24 @@ fn packed_singles_use_register_pairs() {
     let [a, b, c, d] = [1.0f32, 2.0, 3.0, 4.0].map(f32::to_bits);
     for (asm, low, high) in [
         ("v_pk_add_f32 v[4:5], v[0:1], v[2:3]", 4.0f32, 6.0f32),
-        ("v_pk_mul_f32 v[4:5], v[0:1], v[2:3] op_sel_hi:[0,1]", 3.0, 4.0),
-        ("v_pk_fma_f32 v[4:5], v[0:1], v[2:3], v[2:3] neg_lo:[0,0,1]", 0.0, 12.0),
+        (
+            "v_pk_mul_f32 v[4:5], v[0:1], v[2:3] op_sel_hi:[0,1]",
+            3.0,
+            4.0,
+        ),
+        (
+            "v_pk_fma_f32 v[4:5], v[0:1], v[2:3], v[2:3] neg_lo:[0,0,1]",
+            0.0,
+            12.0,
+        ),
         ("v_pk_mov_b32 v[4:5], v[0:1], v[2:3] op_sel:[1,0]", 2.0, 3.0),
     ] {
         for (register, expected) in [(4, low), (5, high)] {
             let result = uniform(Target::Gfx90a, asm, &[a, b, c, d], register);
-            assert!(result.is_none_or(|v| v == expected.to_bits()), "{asm} {result:x?}");
+            assert!(
+                result.is_none_or(|v| v == expected.to_bits()),
+                "{asm} {result:x?}"
+            );
         }
     }
 }
@@ -372,7 +439,12 @@ fn sample(op: Op) -> Inst {
         size_bytes: 8,
         dst: Operand::Vgpr(0),
         sdst: Operand::None,
-        src: [Operand::Vgpr(2), Operand::Vgpr(4), Operand::Vgpr(6), Operand::None],
+        src: [
+            Operand::Vgpr(2),
+            Operand::Vgpr(4),
+            Operand::Vgpr(6),
+            Operand::None,
+        ],
         imm: 0,
         mods: Mods::default(),
         dpp: None,
@@ -416,4 +488,165 @@ fn every_vector_operation_but_the_listed_ones_is_supported() {
         .map(|op| op.name())
         .collect();
     assert_eq!(missing, UNSUPPORTED);
+}
+
+/// Bits that meet many edges: special exponents, few set bits, neighbours of powers of two.
+struct Generator(u64);
+
+impl Generator {
+    fn next(&mut self) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 ^ self.0 >> 29
+    }
+    fn dword(&mut self) -> u32 {
+        const EDGES: [u32; 12] = [
+            0,
+            1,
+            0x8000_0000,
+            0x7f80_0000,
+            0xff80_0000,
+            0x7fc0_0001,
+            0x7f80_0001,
+            0x3f80_0000,
+            0x0080_0000,
+            0x7f7f_ffff,
+            0x7ff0_0000,
+            0xffff_ffff,
+        ];
+        let random = self.next() as u32;
+        match self.next() % 4 {
+            0 => EDGES[(random % 12) as usize],
+            1 => random & 0x807f_ffff | (120 + random % 16) << 23,
+            _ => random,
+        }
+    }
+    fn chunk(&mut self) -> Chunk {
+        let mut chunk = Chunk::ZERO;
+        chunk.0.iter_mut().for_each(|lane| *lane = self.dword());
+        chunk
+    }
+}
+
+/// Runs the kernel of `step` on rows.
+fn kernel(step: &Step, mode: u32, lo: &[Chunk; 3], hi: &[Chunk; 3], mask: u32) -> Option<Out> {
+    let rows = Rows {
+        lo: [&lo[0], &lo[1], &lo[2]],
+        hi: [&hi[0], &hi[1], &hi[2]],
+        mask,
+        first_lane: 0,
+        mode,
+        step,
+    };
+    let mut out = Out {
+        lo: Chunk::ZERO,
+        hi: Chunk::ZERO,
+        mask: 0,
+    };
+    let kernel = step.kernel?;
+    // SAFETY: the step was translated for a level that this host has.
+    unsafe { kernel(&rows, &mut out) };
+    Some(out)
+}
+
+fn environment(level: HostLevel, mode: u32) -> TranslateEnv {
+    TranslateEnv {
+        target: Target::Gfx90a,
+        lanes: 64,
+        level,
+        mode,
+    }
+}
+
+#[test]
+fn host_levels_agree_on_every_operation() {
+    let mut generator = Generator(5);
+    for op in Op::ALL {
+        let mut inst = sample(*op);
+        if super::compare::is_compare(*op) {
+            inst.dst = Operand::Scalar(10);
+        }
+        let step = |level| super::translate(&inst, 0, &environment(level, 0x3f0));
+        let (Some(base), Some(best)) = (step(HostLevel::Base), step(HostLevel::detect())) else {
+            continue;
+        };
+        for _ in 0..20 {
+            let lo = [generator.chunk(), generator.chunk(), generator.chunk()];
+            // A register that is no pair has no high dwords.
+            let types = Plan::of(&base).types;
+            let hi = types.map(|ty| {
+                if ty.is_wide() {
+                    generator.chunk()
+                } else {
+                    Chunk::ZERO
+                }
+            });
+            let mask = generator.next() as u32;
+            let one = kernel(&base, 0x3f0, &lo, &hi, mask);
+            let two = kernel(&best, 0x3f0, &lo, &hi, mask);
+            if let (Some(one), Some(two)) = (one, two) {
+                assert_eq!(one.lo, two.lo, "{}", op.name());
+                assert_eq!(one.hi, two.hi, "{}", op.name());
+                assert_eq!(one.mask, two.mask, "{}", op.name());
+            }
+        }
+    }
+}
+
+/// The software float function that an operation must agree with.
+type Reference = fn(Rounding, u64, u64, u64) -> u64;
+
+#[test]
+fn arithmetic_matches_software_floats_in_every_rounding_mode() {
+    let cases: [(Op, Format, Reference); 9] = [
+        (Op::V_ADD_F32, F32, |r, a, b, _| soft::add(F32, r, a, b)),
+        (Op::V_MUL_F32, F32, |r, a, b, _| soft::mul(F32, r, a, b)),
+        (Op::V_FMA_F32, F32, |r, a, b, c| soft::fma(F32, r, a, b, c)),
+        (Op::V_ADD_F64, F64, |r, a, b, _| soft::add(F64, r, a, b)),
+        (Op::V_MUL_F64, F64, |r, a, b, _| soft::mul(F64, r, a, b)),
+        (Op::V_FMA_F64, F64, |r, a, b, c| soft::fma(F64, r, a, b, c)),
+        (Op::V_ADD_F16, F16, |r, a, b, _| soft::add(F16, r, a, b)),
+        (Op::V_MUL_F16, F16, |r, a, b, _| soft::mul(F16, r, a, b)),
+        (Op::V_FMA_F16, F16, |r, a, b, c| soft::fma(F16, r, a, b, c)),
+    ];
+    let mut generator = Generator(11);
+    for round in 0..4u32 {
+        let mode = 0x3f0 | round | round << 2;
+        for (op, format, reference) in cases {
+            let env = environment(HostLevel::detect(), mode);
+            let step = super::translate(&sample(op), 0, &env).unwrap();
+            let sources = Plan::of(&step).types;
+            for _ in 0..200 {
+                let lo = sources.map(|ty| match ty {
+                    Ty::None => Chunk::ZERO,
+                    _ => generator.chunk(),
+                });
+                let wide = format == F64;
+                let hi = sources.map(|ty| {
+                    if ty.is_wide() {
+                        generator.chunk()
+                    } else {
+                        Chunk::ZERO
+                    }
+                });
+                let out = kernel(&step, mode, &lo, &hi, 0).unwrap();
+                let keep = if format == F16 { 0xffff } else { u64::MAX };
+                for lane in 0..32 {
+                    let [a, b, c] = [0, 1, 2].map(|i| {
+                        (u64::from(lo[i].0[lane]) | u64::from(hi[i].0[lane]) << 32) & keep
+                    });
+                    let expected = reference(Rounding::from_field(round), a, b, c);
+                    let high = if wide {
+                        u64::from(out.hi.0[lane]) << 32
+                    } else {
+                        0
+                    };
+                    let ours = u64::from(out.lo.0[lane]) | high;
+                    assert_eq!(ours, expected, "{} {a:x} {b:x} {c:x} {round}", op.name());
+                }
+            }
+        }
+    }
 }
