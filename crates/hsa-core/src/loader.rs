@@ -15,6 +15,9 @@ mod reloc;
 mod state;
 mod symbol;
 mod target;
+#[cfg(test)]
+mod tests;
 
+pub(crate) use executable::forget_all;
 pub use executable::{ExecutableInfo, LoadedCodeObject, SegmentDescriptor, Storage};
 pub use symbol::{Detail, Symbol};

@@ -112,7 +112,11 @@ pub(super) fn add(id: u64, delta: u64, uri: &str) {
         l_next: AtomicU64::new(0),
         l_prev: AtomicU64::new(0),
     });
-    entries.push(Entry { id, map, _name: name });
+    entries.push(Entry {
+        id,
+        map,
+        _name: name,
+    });
     link(&entries);
     end();
 }
@@ -120,7 +124,9 @@ pub(super) fn add(id: u64, delta: u64, uri: &str) {
 /// Removes an object; one that was never added is ignored.
 pub(super) fn remove(id: u64) {
     let mut entries = ENTRIES.lock();
-    let Some(at) = entries.iter().position(|entry| entry.id == id) else { return };
+    let Some(at) = entries.iter().position(|entry| entry.id == id) else {
+        return;
+    };
     begin(RState::Delete);
     let removed = entries.remove(at);
     link(&entries);
@@ -134,22 +140,31 @@ fn begin(state: RState) {
 }
 
 fn end() {
-    object().r_state.store(RState::Consistent as u32, Ordering::Release);
+    object()
+        .r_state
+        .store(RState::Consistent as u32, Ordering::Release);
     loader_debug_state();
 }
 
 /// Sets every link again; the list is short and changes rarely.
 fn link(entries: &[Entry]) {
     let address = |entry: Option<&Entry>| {
-        entry.map_or(0, |e| std::ptr::from_ref::<LinkMap>(&e.map).expose_provenance() as u64)
+        entry.map_or(0, |e| {
+            std::ptr::from_ref::<LinkMap>(&e.map).expose_provenance() as u64
+        })
     };
     for (at, entry) in entries.iter().enumerate() {
         let previous = at.checked_sub(1).and_then(|before| entries.get(before));
         entry.map.l_prev.store(address(previous), Ordering::Release);
-        entry.map.l_next.store(address(entries.get(at + 1)), Ordering::Release);
+        entry
+            .map
+            .l_next
+            .store(address(entries.get(at + 1)), Ordering::Release);
     }
     // ORDERING: a reader that sees the new head sees the links behind it.
-    object().r_map.store(address(entries.first()), Ordering::Release);
+    object()
+        .r_map
+        .store(address(entries.first()), Ordering::Release);
 }
 
 #[cfg(test)]
@@ -160,13 +175,22 @@ mod tests {
     fn entries_come_and_go_in_a_list() {
         add(u64::MAX, 0x1000, "memory://1#offset=0x1&size=0x2");
         add(u64::MAX - 1, 0x2000, "memory://1#offset=0x3&size=0x4");
-        let deltas = || ENTRIES.lock().iter().map(|e| e.map.l_addr).collect::<Vec<_>>();
+        let deltas = || {
+            ENTRIES
+                .lock()
+                .iter()
+                .map(|e| e.map.l_addr)
+                .collect::<Vec<_>>()
+        };
         assert!(deltas().ends_with(&[0x1000, 0x2000]));
         assert_ne!(object().r_map.load(Ordering::Acquire), 0);
         remove(u64::MAX);
         remove(u64::MAX);
         assert!(!deltas().contains(&0x1000) && deltas().contains(&0x2000));
         remove(u64::MAX - 1);
-        assert_eq!(object().r_state.load(Ordering::Acquire), RState::Consistent as u32);
+        assert_eq!(
+            object().r_state.load(Ordering::Acquire),
+            RState::Consistent as u32
+        );
     }
 }

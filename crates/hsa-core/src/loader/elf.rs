@@ -5,12 +5,14 @@
 use super::metadata;
 use super::target::{self, Target};
 use crate::{Error, Result};
+use object::LittleEndian;
 use object::elf::{
     ELFCLASS64, ELFDATA2LSB, EM_AMDGPU, ET_DYN, FileHeader64, PT_LOAD, ProgramHeader64, Rela64,
     SHT_DYNSYM, SHT_RELA, Sym64,
 };
-use object::read::elf::{FileHeader, ProgramHeader, Rela, SectionHeader, SectionTable, Sym, SymbolTable};
-use object::LittleEndian;
+use object::read::elf::{
+    FileHeader, ProgramHeader, Rela, SectionHeader, SectionTable, Sym, SymbolTable,
+};
 
 type Header = FileHeader64<LittleEndian>;
 const ENDIAN: LittleEndian = LittleEndian;
@@ -107,7 +109,11 @@ fn header(data: &[u8]) -> Result<&Header> {
         && ident.abi_version <= NEWEST_ABI_VERSION
         && header.e_machine(ENDIAN) == EM_AMDGPU
         && header.e_type(ENDIAN) == ET_DYN;
-    if good { Ok(header) } else { Err(Error::InvalidCodeObject) }
+    if good {
+        Ok(header)
+    } else {
+        Err(Error::InvalidCodeObject)
+    }
 }
 
 fn target_of(header: &Header, data: &[u8]) -> Result<Target> {
@@ -128,14 +134,22 @@ fn segments<'data>(header: &Header, data: &'data [u8]) -> Result<Vec<Segment<'da
         if segment.vaddr < end {
             return Err(Error::InvalidCodeObject);
         }
-        end = segment.vaddr.checked_add(segment.memory_size).ok_or(Error::InvalidCodeObject)?;
+        end = segment
+            .vaddr
+            .checked_add(segment.memory_size)
+            .ok_or(Error::InvalidCodeObject)?;
         segments.push(segment);
     }
     Ok(segments)
 }
 
-fn segment<'data>(program: &ProgramHeader64<LittleEndian>, data: &'data [u8]) -> Result<Segment<'data>> {
-    let contents = program.data(ENDIAN, data).map_err(|()| Error::InvalidCodeObject)?;
+fn segment<'data>(
+    program: &ProgramHeader64<LittleEndian>,
+    data: &'data [u8],
+) -> Result<Segment<'data>> {
+    let contents = program
+        .data(ENDIAN, data)
+        .map_err(|()| Error::InvalidCodeObject)?;
     let memory_size = program.p_memsz(ENDIAN);
     if program.p_filesz(ENDIAN) > memory_size {
         return Err(Error::InvalidCodeObject);
@@ -148,9 +162,18 @@ fn segment<'data>(program: &ProgramHeader64<LittleEndian>, data: &'data [u8]) ->
     })
 }
 
-fn symbols(sections: &SectionTable<'_, Header>, data: &[u8], image_size: u64) -> Result<Vec<ElfSymbol>> {
-    let table = sections.symbols(ENDIAN, data, SHT_DYNSYM).map_err(invalid)?;
-    table.iter().map(|symbol| self::symbol(symbol, &table, sections, image_size)).collect()
+fn symbols(
+    sections: &SectionTable<'_, Header>,
+    data: &[u8],
+    image_size: u64,
+) -> Result<Vec<ElfSymbol>> {
+    let table = sections
+        .symbols(ENDIAN, data, SHT_DYNSYM)
+        .map_err(invalid)?;
+    table
+        .iter()
+        .map(|symbol| self::symbol(symbol, &table, sections, image_size))
+        .collect()
 }
 
 fn symbol(
@@ -182,8 +205,13 @@ fn symbol(
 
 fn relocations(sections: &SectionTable<'_, Header>, data: &[u8]) -> Result<Vec<Relocation>> {
     let mut found = Vec::new();
-    for section in sections.iter().filter(|s| s.sh_type(ENDIAN) == SHT_RELA && applies(s)) {
-        let entries = section.data_as_array::<Rela64<LittleEndian>, _>(ENDIAN, data).map_err(invalid)?;
+    for section in sections
+        .iter()
+        .filter(|s| s.sh_type(ENDIAN) == SHT_RELA && applies(s))
+    {
+        let entries = section
+            .data_as_array::<Rela64<LittleEndian>, _>(ENDIAN, data)
+            .map_err(invalid)?;
         found.extend(entries.iter().map(relocation));
     }
     Ok(found)

@@ -5,12 +5,12 @@ use super::reader::{Origin, Reader};
 use super::state::{ExecutableKey, Handle, ObjectKey, ReaderKey, State, SymbolKey, state};
 use super::symbol::{self, Detail, Symbol};
 use super::{debug, reloc};
+use crate::Result;
 use crate::agent::Agent;
 use crate::error::Error;
 use crate::memory::alloc_flag;
 use crate::pool::{Pool, PoolKind};
 use crate::runtime::Runtime;
-use crate::Result;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -129,18 +129,14 @@ impl Runtime {
     /// # Errors
     /// `NotInitialized`
     pub fn create_executable(&self, info: ExecutableInfo) -> Result<u64> {
-        self.hook_shut_down()?;
-        let executable =
-            Executable { info, objects: Vec::new(), symbols: Vec::new(), names: HashMap::new() };
+        crate::runtime::current()?;
+        let executable = Executable {
+            info,
+            objects: Vec::new(),
+            symbols: Vec::new(),
+            names: HashMap::new(),
+        };
         Ok(state().executables.insert(executable).handle())
-    }
-
-    /// Frees executables at shut-down, before the memory goes away.
-    fn hook_shut_down(&self) -> Result<()> {
-        if std::mem::replace(&mut state().hooked, true) {
-            return Ok(());
-        }
-        self.at_shut_down(Box::new(clear))
     }
 
     /// Destroys an executable and frees its code on the devices.
@@ -209,10 +205,11 @@ impl Runtime {
         let pool = of_kind(PoolKind::VramCoarse).or_else(|| of_kind(PoolKind::VramFine));
         let pool = pool.ok_or(Error::OutOfResources)?;
         // What a pool refuses as too large is, for a code object, a lack of memory.
-        self.allocate(pool, size, alloc_flag::EXECUTABLE).map_err(|error| match error {
-            Error::InvalidAllocation => Error::OutOfResources,
-            other => other,
-        })
+        self.allocate(pool, size, alloc_flag::EXECUTABLE)
+            .map_err(|error| match error {
+                Error::InvalidAllocation => Error::OutOfResources,
+                other => other,
+            })
     }
 
     /// Copies the code to the devices and closes the executable for more.
@@ -222,7 +219,10 @@ impl Runtime {
     pub fn freeze_executable(&self, executable: u64) -> Result<()> {
         let copies = state().freeze(executable)?;
         for copy in &copies {
-            let (src, size) = (copy.image.as_ptr().expose_provenance() as u64, copy.image.len() as u64);
+            let (src, size) = (
+                copy.image.as_ptr().expose_provenance() as u64,
+                copy.image.len() as u64,
+            );
             // SAFETY: the block was allocated with the image's size; the image is ours.
             unsafe { self.copy(copy.dst, src, size) }?;
         }
@@ -253,7 +253,11 @@ impl Runtime {
             agent: agent.map(Agent::handle),
             address,
             size: 0,
-            detail: Detail::Variable { constant, alignment: 0, external: true },
+            detail: Detail::Variable {
+                constant,
+                alignment: 0,
+                external: true,
+            },
         };
         state.require_new(executable, std::slice::from_ref(&symbol))?;
         state.add_symbol(executable, symbol)
@@ -277,7 +281,10 @@ impl Runtime {
     pub fn symbols(&self, executable: u64) -> Result<Vec<(u64, Symbol)>> {
         let state = state();
         let keys = &state.executable(executable)?.symbols;
-        Ok(keys.iter().map(|key| (key.handle(), state.symbols[*key].clone())).collect())
+        Ok(keys
+            .iter()
+            .map(|key| (key.handle(), state.symbols[*key].clone()))
+            .collect())
     }
 
     /// The symbol of a handle.
@@ -294,7 +301,10 @@ impl Runtime {
     #[must_use]
     pub fn host_address(&self, device: u64) -> Option<u64> {
         let state = state();
-        let object = state.objects.values().find(|object| object.covers(device))?;
+        let object = state
+            .objects
+            .values()
+            .find(|object| object.covers(device))?;
         let host = object.image.as_ptr().expose_provenance() as u64;
         Some(host + (device - object.base))
     }
@@ -303,7 +313,10 @@ impl Runtime {
     #[must_use]
     pub fn executable_at(&self, device: u64) -> Option<u64> {
         let state = state();
-        let object = state.objects.values().find(|object| object.covers(device))?;
+        let object = state
+            .objects
+            .values()
+            .find(|object| object.covers(device))?;
         Some(object.executable.handle())
     }
 
@@ -312,7 +325,12 @@ impl Runtime {
     pub fn segments(&self) -> Vec<SegmentDescriptor> {
         let state = state();
         let frozen = |object: &&LoadedObject| state.executables[object.executable].info.frozen;
-        state.objects.values().filter(frozen).flat_map(LoadedObject::describe).collect()
+        state
+            .objects
+            .values()
+            .filter(frozen)
+            .flat_map(LoadedObject::describe)
+            .collect()
     }
 
     /// The code objects that an executable has loaded.
@@ -321,7 +339,12 @@ impl Runtime {
     /// `InvalidExecutable`
     pub fn loaded_code_objects(&self, executable: u64) -> Result<Vec<u64>> {
         let state = state();
-        Ok(state.executable(executable)?.objects.iter().map(|key| key.handle()).collect())
+        Ok(state
+            .executable(executable)?
+            .objects
+            .iter()
+            .map(|key| key.handle())
+            .collect())
     }
 
     /// A loaded code object.
@@ -331,7 +354,9 @@ impl Runtime {
     pub fn loaded_code_object(&self, object: u64) -> Result<LoadedCodeObject> {
         let state = state();
         let found = state.objects.get(ObjectKey::decode(object));
-        found.map(LoadedObject::info).ok_or(Error::InvalidCodeObject)
+        found
+            .map(LoadedObject::info)
+            .ok_or(Error::InvalidCodeObject)
     }
 
     /// All executables.
@@ -342,7 +367,7 @@ impl Runtime {
 }
 
 /// Forgets everything; the runtime frees the memory itself when it closes.
-fn clear() {
+pub(crate) fn forget_all() {
     let mut state = state();
     for key in state.objects.keys() {
         debug::remove(key.handle());
@@ -351,7 +376,13 @@ fn clear() {
 }
 
 /// Builds the host image of a code object and enters it and its symbols.
-fn place(executable: u64, agent: &Agent, reader: &Reader, object: &CodeObject<'_>, base: u64) -> Result<u64> {
+fn place(
+    executable: u64,
+    agent: &Agent,
+    reader: &Reader,
+    object: &CodeObject<'_>,
+    base: u64,
+) -> Result<u64> {
     let mut image = host_image(object)?;
     let symbols = exported(object, &image, agent.handle(), base);
     let mut state = state();
@@ -381,14 +412,18 @@ fn place(executable: u64, agent: &Agent, reader: &Reader, object: &CodeObject<'_
 }
 
 /// The image as the file gives it: zeros where no segment has data.
-fn host_image(object: &CodeObject<'_>) -> Result<Vec<u8>> {
+pub(super) fn host_image(object: &CodeObject<'_>) -> Result<Vec<u8>> {
     let size = usize::try_from(object.image_size).map_err(|_| Error::OutOfResources)?;
     let mut image = Vec::new();
-    image.try_reserve_exact(size).map_err(|_| Error::OutOfResources)?;
+    image
+        .try_reserve_exact(size)
+        .map_err(|_| Error::OutOfResources)?;
     image.resize(size, 0);
     for segment in &object.segments {
         let start = usize::try_from(segment.vaddr).map_err(|_| Error::InvalidCodeObject)?;
-        let end = start.checked_add(segment.data.len()).ok_or(Error::InvalidCodeObject)?;
+        let end = start
+            .checked_add(segment.data.len())
+            .ok_or(Error::InvalidCodeObject)?;
         let place = image.get_mut(start..end).ok_or(Error::InvalidCodeObject)?;
         place.copy_from_slice(segment.data);
     }
@@ -404,8 +439,16 @@ fn loaded_segment(segment: &elf::Segment<'_>) -> LoadedSegment {
 }
 
 /// The symbols that the program can ask for.
-fn exported(object: &CodeObject<'_>, image: &[u8], agent: u64, base: u64) -> Vec<Symbol> {
-    let symbols = object.symbols.iter().filter(|symbol| symbol.global && symbol.defined);
+pub(super) fn exported(
+    object: &CodeObject<'_>,
+    image: &[u8],
+    agent: u64,
+    base: u64,
+) -> Vec<Symbol> {
+    let symbols = object
+        .symbols
+        .iter()
+        .filter(|symbol| symbol.global && symbol.defined);
     let symbols = symbols.filter_map(|symbol| {
         Some(Symbol {
             name: symbol.name.clone(),
@@ -425,14 +468,22 @@ impl State {
     }
 
     fn unfrozen(&self, handle: u64) -> Result<()> {
-        if self.executable(handle)?.info.frozen { Err(Error::FrozenExecutable) } else { Ok(()) }
+        if self.executable(handle)?.info.frozen {
+            Err(Error::FrozenExecutable)
+        } else {
+            Ok(())
+        }
     }
 
     /// Refuses names that the executable has already.
     fn require_new(&self, executable: u64, symbols: &[Symbol]) -> Result<()> {
         let names = &self.executable(executable)?.names;
         let known = |s: &Symbol| names.contains_key(&(s.agent.unwrap_or(0), s.name.clone()));
-        if symbols.iter().any(known) { Err(Error::VariableAlreadyDefined) } else { Ok(()) }
+        if symbols.iter().any(known) {
+            Err(Error::VariableAlreadyDefined)
+        } else {
+            Ok(())
+        }
     }
 
     fn add_symbol(&mut self, executable: u64, symbol: Symbol) -> Result<()> {
@@ -450,7 +501,12 @@ impl State {
         let executable = &mut self.executables[ExecutableKey::decode(executable)];
         executable.info.frozen = true;
         let objects = executable.objects.iter().map(|key| &self.objects[*key]);
-        Ok(objects.map(|object| Copy { dst: object.base, image: object.image.clone() }).collect())
+        Ok(objects
+            .map(|object| Copy {
+                dst: object.base,
+                image: object.image.clone(),
+            })
+            .collect())
     }
 
     /// What the debugger's list says of each code object: id, load delta, URI.
@@ -465,12 +521,17 @@ impl State {
 
     /// Removes an executable with its symbols and answers the blocks to free.
     fn take_executable(&mut self, key: ExecutableKey) -> Result<Vec<(ObjectKey, LoadedObject)>> {
-        let executable = self.executables.remove(key).ok_or(Error::InvalidExecutable)?;
+        let executable = self
+            .executables
+            .remove(key)
+            .ok_or(Error::InvalidExecutable)?;
         for symbol in executable.symbols {
             self.symbols.remove(symbol);
         }
         let objects = executable.objects.into_iter();
-        Ok(objects.filter_map(|key| Some((key, self.objects.remove(key)?))).collect())
+        Ok(objects
+            .filter_map(|key| Some((key, self.objects.remove(key)?)))
+            .collect())
     }
 }
 
@@ -480,13 +541,25 @@ impl LoadedObject {
     }
 
     fn covers(&self, device: u64) -> bool {
-        device.checked_sub(self.base).is_some_and(|offset| offset < self.size())
+        device
+            .checked_sub(self.base)
+            .is_some_and(|offset| offset < self.size())
     }
 
     fn storage(&self) -> Storage {
         match self.origin.clone() {
             Origin::Memory { base, size } => Storage::Memory { base, size },
-            Origin::File { fd, path, offset, size } => Storage::File { fd, path, offset, size },
+            Origin::File {
+                fd,
+                path,
+                offset,
+                size,
+            } => Storage::File {
+                fd,
+                path,
+                offset,
+                size,
+            },
         }
     }
 

@@ -26,15 +26,26 @@ pub(super) fn version_2_target(
     let (major, minor, stepping) = isa_note(header, data).ok_or(Error::InvalidCodeObject)?;
     let name = format!("gfx{major}{minor:x}{stepping:x}");
     let processor = target::processor(&name).ok_or(Error::InvalidIsaName)?;
-    let xnack = if flags & XNACK_V2 == 0 { Feature::Off } else { Feature::On };
+    let xnack = if flags & XNACK_V2 == 0 {
+        Feature::Off
+    } else {
+        Feature::On
+    };
     // Version 2 knows nothing of SRAM-ECC.
-    Ok(Target { processor, sramecc: Feature::Any, xnack, generic_version: 0 })
+    Ok(Target {
+        processor,
+        sramecc: Feature::Any,
+        xnack,
+        generic_version: 0,
+    })
 }
 
 fn isa_note(header: &FileHeader64<LittleEndian>, data: &[u8]) -> Option<(u32, u32, u32)> {
     let programs = header.program_headers(ENDIAN, data).ok()?;
     for program in programs {
-        let Ok(Some(mut notes)) = program.notes(ENDIAN, data) else { continue };
+        let Ok(Some(mut notes)) = program.notes(ENDIAN, data) else {
+            continue;
+        };
         while let Ok(Some(note)) = notes.next() {
             if note.name() == b"AMD" && note.n_type(ENDIAN).0 == NT_ISA_VERSION {
                 return isa_version(note.desc());
@@ -57,8 +68,14 @@ mod tests {
 
     #[test]
     fn a_short_note_is_refused() {
-        assert_eq!(isa_version(&[4, 0, 7, 0, 9, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0]), Some((9, 0, 6)));
-        assert_eq!(isa_version(&[4, 0, 7, 0, 9, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0]), None);
+        assert_eq!(
+            isa_version(&[4, 0, 7, 0, 9, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 0]),
+            Some((9, 0, 6))
+        );
+        assert_eq!(
+            isa_version(&[4, 0, 7, 0, 9, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0]),
+            None
+        );
         assert_eq!(isa_version(&[4, 0]), None);
     }
 }

@@ -1,9 +1,9 @@
 //! Readers: where the bytes of a code object come from.
 
 use super::state::{Handle, state};
+use crate::Result;
 use crate::error::Error;
 use crate::runtime::Runtime;
-use crate::Result;
 use std::fs::File;
 use std::io;
 use std::mem::ManuallyDrop;
@@ -31,8 +31,16 @@ pub(super) enum Data {
 /// The part of memory or of a file that holds the code object.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Origin {
-    Memory { base: u64, size: u64 },
-    File { fd: RawFd, path: PathBuf, offset: u64, size: u64 },
+    Memory {
+        base: u64,
+        size: u64,
+    },
+    File {
+        fd: RawFd,
+        path: PathBuf,
+        offset: u64,
+        size: u64,
+    },
 }
 
 impl Data {
@@ -49,10 +57,18 @@ impl Origin {
     pub(super) fn uri(&self) -> String {
         match self {
             Self::Memory { base, size } => {
-                format!("memory://{}#offset={base:#x}&size={size:#x}", std::process::id())
+                format!(
+                    "memory://{}#offset={base:#x}&size={size:#x}",
+                    std::process::id()
+                )
             }
-            Self::File { path, offset, size, .. } => {
-                format!("file://{}#offset={offset}&size={size}", escape(&path.to_string_lossy()))
+            Self::File {
+                path, offset, size, ..
+            } => {
+                format!(
+                    "file://{}#offset={offset}&size={size}",
+                    escape(&path.to_string_lossy())
+                )
             }
         }
     }
@@ -89,7 +105,10 @@ impl Runtime {
         let start = std::ptr::with_exposed_provenance::<u8>(start);
         // SAFETY: the caller vouches for the range and for how long it is valid.
         let bytes = unsafe { std::slice::from_raw_parts(start, length) };
-        let reader = Reader { data: Data::Borrowed(bytes), origin: Origin::Memory { base, size } };
+        let reader = Reader {
+            data: Data::Borrowed(bytes),
+            origin: Origin::Memory { base, size },
+        };
         Ok(state().readers.insert(reader).handle())
     }
 
@@ -109,8 +128,16 @@ impl Runtime {
         let mut bytes = vec![0; usize::try_from(size).map_err(|_| Error::InvalidArgument)?];
         file.read_exact_at(&mut bytes, offset).map_err(unreadable)?;
         let path = std::fs::read_link(format!("/proc/self/fd/{fd}")).map_err(unreadable)?;
-        let origin = Origin::File { fd, path, offset, size };
-        let reader = Reader { data: Data::Owned(bytes.into()), origin };
+        let origin = Origin::File {
+            fd,
+            path,
+            offset,
+            size,
+        };
+        let reader = Reader {
+            data: Data::Owned(bytes.into()),
+            origin,
+        };
         Ok(state().readers.insert(reader).handle())
     }
 
@@ -120,7 +147,11 @@ impl Runtime {
     /// `InvalidCodeObjectReader`
     pub fn destroy_reader(&self, reader: u64) -> Result<()> {
         let key = Handle::decode(reader);
-        state().readers.remove(key).map(drop).ok_or(Error::InvalidCodeObjectReader)
+        state()
+            .readers
+            .remove(key)
+            .map(drop)
+            .ok_or(Error::InvalidCodeObjectReader)
     }
 }
 
@@ -145,10 +176,18 @@ mod tests {
 
     #[test]
     fn uris_name_process_and_range() {
-        let memory = Origin::Memory { base: 0x7f00, size: 0x20 };
+        let memory = Origin::Memory {
+            base: 0x7f00,
+            size: 0x20,
+        };
         let expected = format!("memory://{}#offset=0x7f00&size=0x20", std::process::id());
         assert_eq!(memory.uri(), expected);
-        let file = Origin::File { fd: 3, path: "/a b/c%.o".into(), offset: 4096, size: 10 };
+        let file = Origin::File {
+            fd: 3,
+            path: "/a b/c%.o".into(),
+            offset: 4096,
+            size: 10,
+        };
         assert_eq!(file.uri(), "file:///a%20b/c%25.o#offset=4096&size=10");
     }
 }

@@ -61,7 +61,10 @@ fn address(
     external: &impl Fn(&str) -> Option<u64>,
     relocation: &Relocation,
 ) -> Result<u64> {
-    let symbol: &ElfSymbol = object.symbols.get(relocation.symbol).ok_or(Error::InvalidCodeObject)?;
+    let symbol: &ElfSymbol = object
+        .symbols
+        .get(relocation.symbol)
+        .ok_or(Error::InvalidCodeObject)?;
     if symbol.defined {
         return Ok(base.wrapping_add(symbol.value));
     }
@@ -78,8 +81,13 @@ fn low(value: u64) -> [u8; 4] {
 
 fn store(image: &mut [u8], offset: u64, bytes: &[u8]) -> Result<()> {
     let start = usize::try_from(offset).map_err(|_| Error::InvalidCodeObject)?;
-    let end = start.checked_add(bytes.len()).ok_or(Error::InvalidCodeObject)?;
-    image.get_mut(start..end).ok_or(Error::InvalidCodeObject)?.copy_from_slice(bytes);
+    let end = start
+        .checked_add(bytes.len())
+        .ok_or(Error::InvalidCodeObject)?;
+    image
+        .get_mut(start..end)
+        .ok_or(Error::InvalidCodeObject)?
+        .copy_from_slice(bytes);
     Ok(())
 }
 
@@ -105,15 +113,26 @@ mod tests {
             target: target::from_flags(2, 0x36).unwrap(),
             segments: Vec::new(),
             image_size: 16,
-            symbols: vec![symbol("", false, 0), symbol("here", true, 0x10), symbol("there", false, 0)],
+            symbols: vec![
+                symbol("", false, 0),
+                symbol("here", true, 0x10),
+                symbol("there", false, 0),
+            ],
             relocations: vec![relocation],
         }
     }
 
     fn apply_to_zeros(kind: u32, symbol: usize, addend: i64) -> Result<[u8; 16]> {
         let mut image = [0; 16];
-        let object = object(Relocation { offset: 4, kind, symbol, addend });
-        apply(&object, &mut image, BASE, |name| (name == "there").then_some(0x8000_0000))?;
+        let object = object(Relocation {
+            offset: 4,
+            kind,
+            symbol,
+            addend,
+        });
+        apply(&object, &mut image, BASE, |name| {
+            (name == "there").then_some(0x8000_0000)
+        })?;
         Ok(image)
     }
 
@@ -122,10 +141,22 @@ mod tests {
         let at = |image: [u8; 16], n: usize| image[4..4 + n].to_vec();
         let here = BASE + 0x10 + 8;
         assert_eq!(at(apply_to_zeros(3, 1, 8).unwrap(), 8), here.to_le_bytes());
-        assert_eq!(at(apply_to_zeros(1, 1, 8).unwrap(), 4), here.to_le_bytes()[..4]);
-        assert_eq!(at(apply_to_zeros(2, 1, 8).unwrap(), 4), here.to_le_bytes()[4..]);
-        assert_eq!(at(apply_to_zeros(13, 0, 0x30).unwrap(), 8), (BASE + 0x30).to_le_bytes());
-        assert_eq!(at(apply_to_zeros(6, 2, -16).unwrap(), 4), 0x7fff_fff0_u32.to_le_bytes());
+        assert_eq!(
+            at(apply_to_zeros(1, 1, 8).unwrap(), 4),
+            here.to_le_bytes()[..4]
+        );
+        assert_eq!(
+            at(apply_to_zeros(2, 1, 8).unwrap(), 4),
+            here.to_le_bytes()[4..]
+        );
+        assert_eq!(
+            at(apply_to_zeros(13, 0, 0x30).unwrap(), 8),
+            (BASE + 0x30).to_le_bytes()
+        );
+        assert_eq!(
+            at(apply_to_zeros(6, 2, -16).unwrap(), 4),
+            0x7fff_fff0_u32.to_le_bytes()
+        );
         assert_eq!(apply_to_zeros(0, 9, 0).unwrap(), [0; 16]);
     }
 
@@ -140,8 +171,16 @@ mod tests {
     #[test]
     fn a_place_outside_of_the_image_is_refused() {
         for offset in [9, 16, u64::MAX - 3, u64::MAX] {
-            let object = object(Relocation { offset, kind: 13, symbol: 0, addend: 0 });
-            assert_eq!(apply(&object, &mut [0; 16], BASE, |_| None), Err(Error::InvalidCodeObject));
+            let object = object(Relocation {
+                offset,
+                kind: 13,
+                symbol: 0,
+                addend: 0,
+            });
+            assert_eq!(
+                apply(&object, &mut [0; 16], BASE, |_| None),
+                Err(Error::InvalidCodeObject)
+            );
         }
     }
 }

@@ -28,7 +28,11 @@ pub(super) trait Handle: Key {
     /// The key that a handle may stand for; the null key if it is no handle of this kind.
     fn decode(handle: u64) -> Self {
         let key = Self::from(KeyData::from_ffi(handle ^ (Self::KIND << 60)));
-        if key.handle() == handle { key } else { Self::null() }
+        if key.handle() == handle {
+            key
+        } else {
+            Self::null()
+        }
     }
 }
 
@@ -52,8 +56,6 @@ pub(super) struct State {
     pub(super) executables: SlotMap<ExecutableKey, Executable>,
     pub(super) objects: SlotMap<ObjectKey, LoadedObject>,
     pub(super) symbols: SlotMap<SymbolKey, Symbol>,
-    /// The shut-down hook of this opening is registered.
-    pub(super) hooked: bool,
 }
 
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(Mutex::default);

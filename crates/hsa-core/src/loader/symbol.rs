@@ -132,7 +132,11 @@ mod tests {
             dynamic_callstack: true,
         };
         assert_eq!(classify(&symbol("k.kd", 1, 64, 64), &image), Some(expected));
-        assert_eq!(classify(&symbol("k.kd", 1, 65, 64), &image), None, "cut off");
+        assert_eq!(
+            classify(&symbol("k.kd", 1, 65, 64), &image),
+            None,
+            "cut off"
+        );
     }
 
     #[test]
@@ -140,7 +144,11 @@ mod tests {
         let image = [0_u8; 64];
         assert!(matches!(
             classify(&symbol("v", 1, 0, 4), &image),
-            Some(Detail::Variable { constant: true, alignment: 64, external: false })
+            Some(Detail::Variable {
+                constant: true,
+                alignment: 64,
+                external: false
+            })
         ));
         assert_eq!(classify(&symbol("f", 2, 0, 4), &image), None);
     }

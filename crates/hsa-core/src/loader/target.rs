@@ -76,23 +76,36 @@ const MACHINES: &[(u32, &str)] = &[
 /// Generic processors, and the processors that run their code (LLVM AMDGPUUsage, "Generic
 /// Processors"). All members known so far joined with generic version 1.
 const GENERIC: &[(&str, &[&str])] = &[
-    ("gfx9-generic", &["gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"]),
+    (
+        "gfx9-generic",
+        &["gfx900", "gfx902", "gfx904", "gfx906", "gfx909", "gfx90c"],
+    ),
     ("gfx9-4-generic", &["gfx940", "gfx941", "gfx942", "gfx950"]),
-    ("gfx10-1-generic", &["gfx1010", "gfx1011", "gfx1012", "gfx1013"]),
+    (
+        "gfx10-1-generic",
+        &["gfx1010", "gfx1011", "gfx1012", "gfx1013"],
+    ),
     (
         "gfx10-3-generic",
-        &["gfx1030", "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035", "gfx1036"],
+        &[
+            "gfx1030", "gfx1031", "gfx1032", "gfx1033", "gfx1034", "gfx1035", "gfx1036",
+        ],
     ),
     (
         "gfx11-generic",
-        &["gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153"],
+        &[
+            "gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153",
+        ],
     ),
     ("gfx12-generic", &["gfx1200", "gfx1201"]),
 ];
 
 /// The name in [`MACHINES`] that equals `name`.
 pub(super) fn processor(name: &str) -> Option<&'static str> {
-    MACHINES.iter().map(|(_, known)| *known).find(|known| *known == name)
+    MACHINES
+        .iter()
+        .map(|(_, known)| *known)
+        .find(|known| *known == name)
 }
 
 /// The target of a version 3 (or later) code object.
@@ -107,7 +120,12 @@ pub(super) fn from_flags(abi_version: u8, flags: u32) -> Result<Target> {
         1 => (on_off(flags & 0x100), on_off(flags & 0x200)),
         _ => (setting(flags >> 8), setting(flags >> 10)),
     };
-    Ok(Target { processor, sramecc, xnack, generic_version: flags >> 24 })
+    Ok(Target {
+        processor,
+        sramecc,
+        xnack,
+        generic_version: flags >> 24,
+    })
 }
 
 /// Version 3: one bit, which cannot tell "off" from "the processor does not have it". Both run
@@ -166,8 +184,18 @@ mod tests {
     #[test]
     fn features_match_when_equal_or_any() {
         let device = isa("gfx90a", Feature::On, Feature::Off);
-        for (flags, runs) in [(0x53f, true), (0xe3f, true), (0xd3f, true), (0xf3f, false), (0xa3f, false)] {
-            assert_eq!(from_flags(2, flags).unwrap().runs_on(&device), runs, "{flags:#x}");
+        for (flags, runs) in [
+            (0x53f, true),
+            (0xe3f, true),
+            (0xd3f, true),
+            (0xf3f, false),
+            (0xa3f, false),
+        ] {
+            assert_eq!(
+                from_flags(2, flags).unwrap().runs_on(&device),
+                runs,
+                "{flags:#x}"
+            );
         }
     }
 
@@ -190,8 +218,20 @@ mod tests {
     /// ABI version 1 (code object V3) has one bit per feature.
     #[test]
     fn version_3_code_without_features_runs_where_they_are_off() {
-        assert!(from_flags(1, 0x36).unwrap().runs_on(&isa("gfx1030", Feature::Unsupported, Feature::Unsupported)));
-        assert!(from_flags(1, 0x23f).unwrap().runs_on(&isa("gfx90a", Feature::On, Feature::Off)));
-        assert!(!from_flags(1, 0x33f).unwrap().runs_on(&isa("gfx90a", Feature::On, Feature::Off)));
+        assert!(from_flags(1, 0x36).unwrap().runs_on(&isa(
+            "gfx1030",
+            Feature::Unsupported,
+            Feature::Unsupported
+        )));
+        assert!(
+            from_flags(1, 0x23f)
+                .unwrap()
+                .runs_on(&isa("gfx90a", Feature::On, Feature::Off))
+        );
+        assert!(
+            !from_flags(1, 0x33f)
+                .unwrap()
+                .runs_on(&isa("gfx90a", Feature::On, Feature::Off))
+        );
     }
 }

@@ -74,8 +74,9 @@ pub fn current() -> Result<&'static Runtime> {
 }
 
 fn open(state: &mut State, kernel: Arc<dyn Kernel>) -> Result<()> {
-    // Signals of a parent process, if this is a forked child.
+    // Signals and code of a parent process, if this is a forked child.
     crate::signal::slab::forget_all();
+    crate::loader::forget_all();
     let (tables, live) = Live::open(Arc::clone(&kernel))?;
     let runtime = match state.last {
         Some(last) if last.tables == tables => last,
