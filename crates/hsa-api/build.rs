@@ -7,5 +7,8 @@ fn main() {
     let script = Path::new(&manifest).join("version.map");
     println!("cargo:rerun-if-changed={}", script.display());
     println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libhsa-runtime64.so.1");
-    println!("cargo:rustc-cdylib-link-arg=-Wl,--version-script={}", script.display());
+    println!(
+        "cargo:rustc-cdylib-link-arg=-Wl,--version-script={}",
+        script.display()
+    );
 }

@@ -35,7 +35,12 @@ hsa_export! { core:
     }
 }
 
-fn info(runtime: &Runtime, agent: &Agent, attribute: hsa_agent_info_t, value: ValuePtr) -> Result<Written> {
+fn info(
+    runtime: &Runtime,
+    agent: &Agent,
+    attribute: hsa_agent_info_t,
+    value: ValuePtr,
+) -> Result<Written> {
     let identity = identity(runtime, agent, attribute, value);
     let limits = || limits(agent, attribute, value);
     let extended = || amd_info(agent, hsa_amd_agent_info_t(attribute.0), value);
@@ -43,13 +48,18 @@ fn info(runtime: &Runtime, agent: &Agent, attribute: hsa_agent_info_t, value: Va
         return Ok(written);
     }
     match attribute.0 {
-        0x3000..=0x300c => image_limit(attribute.0, value),
+        0x3000..=0x300c => Ok(image_limit(agent, attribute.0, value)),
         other => driver_info(runtime, agent, hsa_amd_agent_info_t(other), value),
     }
 }
 
 /// hsa.h: what the agent is.
-fn identity(runtime: &Runtime, agent: &Agent, attribute: hsa_agent_info_t, value: ValuePtr) -> Option<Written> {
+fn identity(
+    runtime: &Runtime,
+    agent: &Agent,
+    attribute: hsa_agent_info_t,
+    value: ValuePtr,
+) -> Option<Written> {
     Some(match attribute {
         HSA_AGENT_INFO_NAME => value.text::<64>(&agent.name),
         HSA_AGENT_INFO_VENDOR_NAME => value.text::<64>(agent.vendor_name),
@@ -66,7 +76,9 @@ fn identity(runtime: &Runtime, agent: &Agent, attribute: hsa_agent_info_t, value
         HSA_AGENT_INFO_CACHE_SIZE => value.put::<[u32; 4]>(agent.cache_sizes),
         HSA_AGENT_INFO_ISA => {
             let first = runtime.agent_isas(agent).first();
-            value.put(hsa_isa_t { handle: first.map_or(0, hsa_core::Isa::handle) })
+            value.put(hsa_isa_t {
+                handle: first.map_or(0, hsa_core::Isa::handle),
+            })
         }
         HSA_AGENT_INFO_EXTENSIONS => value.put::<[u8; 128]>(agent.extensions()),
         HSA_AGENT_INFO_VERSION_MAJOR => value.put::<u16>(hsa_core::system::VERSION.0),
@@ -100,7 +112,9 @@ fn amd_info(agent: &Agent, attribute: hsa_amd_agent_info_t, value: ValuePtr) -> 
         HSA_AMD_AGENT_INFO_COMPUTE_UNIT_COUNT => value.put::<u32>(agent.compute_unit_count),
         HSA_AMD_AGENT_INFO_MAX_CLOCK_FREQUENCY => value.put::<u32>(agent.max_clock_mhz),
         HSA_AMD_AGENT_INFO_DRIVER_NODE_ID => value.put::<u32>(agent.node),
-        HSA_AMD_AGENT_INFO_MAX_ADDRESS_WATCH_POINTS => value.put::<u32>(agent.max_address_watch_points),
+        HSA_AMD_AGENT_INFO_MAX_ADDRESS_WATCH_POINTS => {
+            value.put::<u32>(agent.max_address_watch_points)
+        }
         HSA_AMD_AGENT_INFO_BDFID => value.put::<u32>(agent.bdfid),
         HSA_AMD_AGENT_INFO_MEMORY_WIDTH => value.put::<u32>(agent.memory_width),
         HSA_AMD_AGENT_INFO_MEMORY_MAX_FREQUENCY => value.put::<u32>(agent.memory_max_clock_mhz),
@@ -108,16 +122,22 @@ fn amd_info(agent: &Agent, attribute: hsa_amd_agent_info_t, value: ValuePtr) -> 
         HSA_AMD_AGENT_INFO_MAX_WAVES_PER_CU => value.put::<u32>(agent.max_waves_per_cu),
         HSA_AMD_AGENT_INFO_NUM_SIMDS_PER_CU => value.put::<u32>(agent.simds_per_cu),
         HSA_AMD_AGENT_INFO_NUM_SHADER_ENGINES => value.put::<u32>(agent.shader_engines),
-        HSA_AMD_AGENT_INFO_NUM_SHADER_ARRAYS_PER_SE => value.put::<u32>(agent.shader_arrays_per_engine),
+        HSA_AMD_AGENT_INFO_NUM_SHADER_ARRAYS_PER_SE => {
+            value.put::<u32>(agent.shader_arrays_per_engine)
+        }
         HSA_AMD_AGENT_INFO_DOMAIN => value.put::<u32>(agent.domain),
         HSA_AMD_AGENT_INFO_COOPERATIVE_QUEUES => value.put::<bool>(agent.cooperative_queues),
         HSA_AMD_AGENT_INFO_UUID => value.text::<21>(&agent.uuid),
         HSA_AMD_AGENT_INFO_ASIC_REVISION => value.put::<u32>(agent.asic_revision),
-        HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS => value.put::<bool>(agent.svm_direct_host_access),
+        HSA_AMD_AGENT_INFO_SVM_DIRECT_HOST_ACCESS => {
+            value.put::<bool>(agent.svm_direct_host_access)
+        }
         HSA_AMD_AGENT_INFO_COOPERATIVE_COMPUTE_UNIT_COUNT => {
             value.put::<u32>(agent.cooperative_compute_unit_count)
         }
-        HSA_AMD_AGENT_INFO_NEAREST_CPU => value.put(hsa_agent_t { handle: agent.nearest_cpu_handle() }),
+        HSA_AMD_AGENT_INFO_NEAREST_CPU => value.put(hsa_agent_t {
+            handle: agent.nearest_cpu_handle(),
+        }),
         HSA_AMD_AGENT_INFO_IOMMU_SUPPORT => value.put::<u32>(agent.iommu_support),
         HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES => value.put::<[u8; 8]>(agent.memory_properties()),
         HSA_AMD_AGENT_INFO_AQL_EXTENSIONS => value.put::<[u8; 8]>([0; 8]),
@@ -147,7 +167,12 @@ fn gpu_info(agent: &Agent, attribute: hsa_amd_agent_info_t, value: ValuePtr) -> 
 }
 
 /// hsa_ext_amd.h: what has to be asked from the driver.
-fn driver_info(runtime: &Runtime, agent: &Agent, attribute: hsa_amd_agent_info_t, value: ValuePtr) -> Result<Written> {
+fn driver_info(
+    runtime: &Runtime,
+    agent: &Agent,
+    attribute: hsa_amd_agent_info_t,
+    value: ValuePtr,
+) -> Result<Written> {
     Ok(match attribute {
         HSA_AMD_AGENT_INFO_MEMORY_AVAIL => value.put::<u64>(runtime.memory_available(agent)?),
         HSA_AMD_AGENT_INFO_HDP_FLUSH => value.put::<[u64; 2]>(runtime.hdp_flush(agent)?),
@@ -156,16 +181,37 @@ fn driver_info(runtime: &Runtime, agent: &Agent, attribute: hsa_amd_agent_info_t
     })
 }
 
-/// hsa_ext_image.h: without the extension every limit is 0; the types are those of the header.
-fn image_limit(attribute: u32, value: ValuePtr) -> Result<Written> {
-    Ok(match attribute {
-        // 2D, 2DA, 2DDEPTH, 2DADEPTH
-        0x3003..=0x3006 => value.put([0_u32; 2]),
-        // 3D
-        0x3007 => value.put([0_u32; 3]),
-        _ => value.put(0_u32),
-    })
+/// hsa_ext_image.h: the most that an image may have. CPUs have no images; the values of GPUs are
+/// those of AMD's 5.2.3 runtime for gfx90a and gfx1030, except the sampler count, for which that
+/// runtime answers the PCI id: OpenCL's minimum stands there.
+fn image_limit(agent: &Agent, attribute: u32, value: ValuePtr) -> Written {
+    let of_gpu = |limit: u32| if agent.is_gpu() { limit } else { 0 };
+    let edge = of_gpu(16384);
+    match attribute {
+        IMAGE_1D | IMAGE_1DA => value.put(edge),
+        IMAGE_1DB => value.put(of_gpu(u32::MAX)),
+        IMAGE_2D..=IMAGE_2DADEPTH => value.put([edge; 2]),
+        IMAGE_3D => value.put([edge, edge, of_gpu(8192)]),
+        IMAGE_LAYERS => value.put(of_gpu(8192)),
+        IMAGE_READ_HANDLES => value.put(of_gpu(128)),
+        IMAGE_READ_WRITE_HANDLES => value.put(of_gpu(64)),
+        SAMPLER_HANDLES => value.put(of_gpu(16)),
+        _ => value.put(of_gpu(256)),
+    }
 }
+
+/// Attributes of [`image_limit`] (hsa_ext_image.h, `HSA_EXT_AGENT_INFO_*`); what follows the
+/// sampler count is the alignment of a linear image's rows in bytes.
+const IMAGE_1D: u32 = HSA_EXT_AGENT_INFO_IMAGE_1D_MAX_ELEMENTS.0;
+const IMAGE_1DA: u32 = HSA_EXT_AGENT_INFO_IMAGE_1DA_MAX_ELEMENTS.0;
+const IMAGE_1DB: u32 = HSA_EXT_AGENT_INFO_IMAGE_1DB_MAX_ELEMENTS.0;
+const IMAGE_2D: u32 = HSA_EXT_AGENT_INFO_IMAGE_2D_MAX_ELEMENTS.0;
+const IMAGE_2DADEPTH: u32 = HSA_EXT_AGENT_INFO_IMAGE_2DADEPTH_MAX_ELEMENTS.0;
+const IMAGE_3D: u32 = HSA_EXT_AGENT_INFO_IMAGE_3D_MAX_ELEMENTS.0;
+const IMAGE_LAYERS: u32 = HSA_EXT_AGENT_INFO_IMAGE_ARRAY_MAX_LAYERS.0;
+const IMAGE_READ_HANDLES: u32 = HSA_EXT_AGENT_INFO_MAX_IMAGE_RD_HANDLES.0;
+const IMAGE_READ_WRITE_HANDLES: u32 = HSA_EXT_AGENT_INFO_MAX_IMAGE_RORW_HANDLES.0;
+const SAMPLER_HANDLES: u32 = HSA_EXT_AGENT_INFO_MAX_SAMPLER_HANDLERS.0;
 
 hsa_export! { core:
     /// Exceptions that an agent can detect or trap: none, as AMD's GPUs do not report them so.

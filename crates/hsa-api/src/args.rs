@@ -53,7 +53,11 @@ impl<T> FromC for Out<T> {
 impl<T> Out<T> {
     /// Refuses null before any work is done.
     pub(crate) fn required(self) -> CoreResult<Checked<T>> {
-        if self.0.is_null() { Err(Core::InvalidArgument) } else { Ok(Checked(self.0)) }
+        if self.0.is_null() {
+            Err(Core::InvalidArgument)
+        } else {
+            Ok(Checked(self.0))
+        }
     }
 
     /// A result that the caller may not want.
@@ -109,7 +113,11 @@ pub(crate) struct Written(());
 impl Value {
     /// Refuses null before any work is done.
     pub(crate) fn required(self) -> CoreResult<ValuePtr> {
-        if self.0.is_null() { Err(Core::InvalidArgument) } else { Ok(ValuePtr(self.0)) }
+        if self.0.is_null() {
+            Err(Core::InvalidArgument)
+        } else {
+            Ok(ValuePtr(self.0))
+        }
     }
 }
 
@@ -238,7 +246,10 @@ mod tests {
 
     #[test]
     fn a_null_out_pointer_is_refused_before_any_work() {
-        assert_eq!(Out::<u32>(std::ptr::null_mut()).required().err(), Some(Core::InvalidArgument));
+        assert_eq!(
+            Out::<u32>(std::ptr::null_mut()).required().err(),
+            Some(Core::InvalidArgument)
+        );
         assert!(Out::<u32>(std::ptr::null_mut()).optional().is_none());
     }
 
@@ -246,14 +257,20 @@ mod tests {
     fn a_result_is_written_to_an_unaligned_place() {
         let mut bytes = [0_u8; 9];
         let out = Out(bytes[1..].as_mut_ptr().cast::<u64>());
-        out.required().unwrap().write(0x0102_0304_0506_0708).unwrap();
+        out.required()
+            .unwrap()
+            .write(0x0102_0304_0506_0708)
+            .unwrap();
         assert_eq!(bytes, [0, 8, 7, 6, 5, 4, 3, 2, 1]);
     }
 
     #[test]
     fn a_text_that_is_too_long_is_cut_and_terminated() {
         let mut field = [0xff_u8; 4];
-        Value(field.as_mut_ptr()).required().unwrap().text::<4>("gfx90a");
+        Value(field.as_mut_ptr())
+            .required()
+            .unwrap()
+            .text::<4>("gfx90a");
         assert_eq!(&field, b"gfx\0");
     }
 

@@ -11,10 +11,13 @@ use hsa_sys::*;
 use std::ffi::{c_char, c_void};
 
 /// The user's allocator.
-type Alloc = Option<unsafe extern "C-unwind" fn(usize, hsa_callback_data_t, *mut *mut c_void) -> hsa_status_t>;
+type Alloc = Option<
+    unsafe extern "C-unwind" fn(usize, hsa_callback_data_t, *mut *mut c_void) -> hsa_status_t,
+>;
 /// The user's function that sees each symbol.
-type EachSymbol =
-    Option<unsafe extern "C-unwind" fn(hsa_code_object_t, hsa_code_symbol_t, *mut c_void) -> hsa_status_t>;
+type EachSymbol = Option<
+    unsafe extern "C-unwind" fn(hsa_code_object_t, hsa_code_symbol_t, *mut c_void) -> hsa_status_t,
+>;
 
 hsa_export! { core:
     /// Writes a code object to memory.

@@ -27,11 +27,16 @@ pub(crate) fn choose() -> Result<Arc<dyn Kernel>> {
 fn virtual_device() -> std::result::Result<Option<Arc<dyn Kernel>>, String> {
     use std::sync::Mutex;
     static DEVICE: Mutex<Option<Arc<dyn Kernel>>> = Mutex::new(None);
-    let mut device = DEVICE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut device = DEVICE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
     if device.is_none() {
         let config = vkfd::Config::from_env().map_err(|error| error.to_string())?;
         let open = |config| vkfd::VirtualKfd::new(config).map_err(|error| error.to_string());
-        *device = config.map(open).transpose()?.map(|kernel| -> Arc<dyn Kernel> { kernel });
+        *device = config
+            .map(open)
+            .transpose()?
+            .map(|kernel| -> Arc<dyn Kernel> { kernel });
     }
     Ok(device.clone())
 }
@@ -40,7 +45,9 @@ fn virtual_device() -> std::result::Result<Option<Arc<dyn Kernel>>, String> {
 fn virtual_device() -> std::result::Result<Option<Arc<dyn Kernel>>, String> {
     match std::env::var_os("VKFD_GPUS") {
         None => Ok(None),
-        Some(_) => Err("VKFD_GPUS is set, but this library was built without the feature vkfd".into()),
+        Some(_) => {
+            Err("VKFD_GPUS is set, but this library was built without the feature vkfd".into())
+        }
     }
 }
 
@@ -50,13 +57,18 @@ pub(crate) fn explain_failure() {
     if std::env::var_os("VKFD_GPUS").is_none()
         && let Err(error) = Kfd::open(Arc::new(LinuxKfd))
     {
-        complain(&format!("{error}; VKFD_GPUS=gfx90a runs on a virtual GPU instead"));
+        complain(&format!(
+            "{error}; VKFD_GPUS=gfx90a runs on a virtual GPU instead"
+        ));
     }
     complain("the runtime cannot start on this device; HANSA_LOG=debug tells more");
 }
 
 /// One line on stderr; only the first of a process is printed.
-#[expect(clippy::print_stderr, reason = "without it the user sees only a status number")]
+#[expect(
+    clippy::print_stderr,
+    reason = "without it the user sees only a status number"
+)]
 fn complain(message: &str) {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| eprintln!("hsa-runtime (Hansa): {message}"));

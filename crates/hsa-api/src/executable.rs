@@ -36,15 +36,26 @@ hsa_export! { core:
 }
 
 /// Creates an unfrozen executable, or one that is frozen (and empty) from the start.
-fn create(profile: hsa_profile_t, rounding: hsa_default_float_rounding_mode_t, frozen: bool, executable: Out<hsa_executable_t>) -> Result {
+fn create(
+    profile: hsa_profile_t,
+    rounding: hsa_default_float_rounding_mode_t,
+    frozen: bool,
+    executable: Out<hsa_executable_t>,
+) -> Result {
     let runtime = runtime::current()?;
     let out = executable.required()?;
     crate::agent::known_profile(profile)?;
     if rounding.0 > HSA_DEFAULT_FLOAT_ROUNDING_MODE_NEAR.0 {
         return Err(Core::InvalidArgument.into());
     }
-    let info = ExecutableInfo { profile: profile.0, rounding_mode: rounding.0, frozen };
-    out.write(hsa_executable_t { handle: runtime.create_executable(info)? })
+    let info = ExecutableInfo {
+        profile: profile.0,
+        rounding_mode: rounding.0,
+        frozen,
+    };
+    out.write(hsa_executable_t {
+        handle: runtime.create_executable(info)?,
+    })
 }
 
 hsa_export! { core:
@@ -141,7 +152,13 @@ hsa_export! { core:
 }
 
 /// Defines a variable for an agent, or for the program.
-fn define(executable: hsa_executable_t, agent: Option<hsa_agent_t>, name: &Text, at: *mut c_void, constant: bool) -> Result {
+fn define(
+    executable: hsa_executable_t,
+    agent: Option<hsa_agent_t>,
+    name: &Text,
+    at: *mut c_void,
+    constant: bool,
+) -> Result {
     let runtime = runtime::current()?;
     let name = name.required()?;
     if at.is_null() {
@@ -196,7 +213,12 @@ hsa_export! { core:
 }
 
 /// The symbol of a name: the agent's, or else the program's.
-fn find(runtime: &Runtime, executable: u64, name: &str, agent: Option<u64>) -> hsa_core::Result<u64> {
+fn find(
+    runtime: &Runtime,
+    executable: u64,
+    name: &str,
+    agent: Option<u64>,
+) -> hsa_core::Result<u64> {
     let of_agent = agent.map(|agent| runtime.symbol_by_name(executable, name, Some(agent)));
     match of_agent {
         Some(Err(Core::InvalidSymbolName)) | None => runtime.symbol_by_name(executable, name, None),
@@ -247,7 +269,11 @@ hsa_export! { core:
     }
 }
 
-fn common_info(symbol: &Symbol, attribute: hsa_executable_symbol_info_t, value: ValuePtr) -> Option<Written> {
+fn common_info(
+    symbol: &Symbol,
+    attribute: hsa_executable_symbol_info_t,
+    value: ValuePtr,
+) -> Option<Written> {
     let length = |text: &str| u32::try_from(text.len()).unwrap_or(0);
     Some(match attribute {
         HSA_EXECUTABLE_SYMBOL_INFO_TYPE => value.put(match symbol.detail {
@@ -259,18 +285,26 @@ fn common_info(symbol: &Symbol, attribute: hsa_executable_symbol_info_t, value: 
         HSA_EXECUTABLE_SYMBOL_INFO_NAME => value.bytes(symbol.name.as_bytes()),
         HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME_LENGTH => value.put::<u32>(0),
         HSA_EXECUTABLE_SYMBOL_INFO_MODULE_NAME => value.bytes(b""),
-        HSA_EXECUTABLE_SYMBOL_INFO_AGENT => value.put(hsa_agent_t { handle: symbol.agent.unwrap_or(0) }),
+        HSA_EXECUTABLE_SYMBOL_INFO_AGENT => value.put(hsa_agent_t {
+            handle: symbol.agent.unwrap_or(0),
+        }),
         HSA_EXECUTABLE_SYMBOL_INFO_LINKAGE => value.put(HSA_SYMBOL_LINKAGE_PROGRAM),
         HSA_EXECUTABLE_SYMBOL_INFO_IS_DEFINITION => value.put(true),
         _ => return None,
     })
 }
 
-fn detail_info(symbol: &Symbol, attribute: hsa_executable_symbol_info_t, value: ValuePtr) -> Option<Written> {
+fn detail_info(
+    symbol: &Symbol,
+    attribute: hsa_executable_symbol_info_t,
+    value: ValuePtr,
+) -> Option<Written> {
     match symbol.detail {
-        Detail::Variable { constant, alignment, .. } => {
-            variable_info(symbol, constant, alignment, attribute, value)
-        }
+        Detail::Variable {
+            constant,
+            alignment,
+            ..
+        } => variable_info(symbol, constant, alignment, attribute, value),
         Detail::Kernel { .. } => kernel_info(symbol, attribute, value),
     }
 }
@@ -282,7 +316,11 @@ fn variable_info(
     attribute: hsa_executable_symbol_info_t,
     value: ValuePtr,
 ) -> Option<Written> {
-    let segment = if constant { HSA_VARIABLE_SEGMENT_READONLY } else { HSA_VARIABLE_SEGMENT_GLOBAL };
+    let segment = if constant {
+        HSA_VARIABLE_SEGMENT_READONLY
+    } else {
+        HSA_VARIABLE_SEGMENT_GLOBAL
+    };
     let allocation = match symbol.agent {
         Some(_) => HSA_VARIABLE_ALLOCATION_AGENT,
         None => HSA_VARIABLE_ALLOCATION_PROGRAM,
@@ -303,14 +341,26 @@ fn variable_info(
 /// Alignment of a kernel's arguments that AMD's runtime reports for every kernel.
 const KERNARG_ALIGNMENT: u32 = 16;
 
-fn kernel_info(symbol: &Symbol, attribute: hsa_executable_symbol_info_t, value: ValuePtr) -> Option<Written> {
-    let Detail::Kernel { kernarg_size, group_size, private_size, dynamic_callstack } = symbol.detail else {
+fn kernel_info(
+    symbol: &Symbol,
+    attribute: hsa_executable_symbol_info_t,
+    value: ValuePtr,
+) -> Option<Written> {
+    let Detail::Kernel {
+        kernarg_size,
+        group_size,
+        private_size,
+        dynamic_callstack,
+    } = symbol.detail
+    else {
         return None;
     };
     Some(match attribute {
         HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_OBJECT => value.put::<u64>(symbol.address),
         HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_SIZE => value.put::<u32>(kernarg_size),
-        HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_ALIGNMENT => value.put::<u32>(KERNARG_ALIGNMENT),
+        HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_KERNARG_SEGMENT_ALIGNMENT => {
+            value.put::<u32>(KERNARG_ALIGNMENT)
+        }
         HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_GROUP_SEGMENT_SIZE => value.put::<u32>(group_size),
         HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_PRIVATE_SEGMENT_SIZE => value.put::<u32>(private_size),
         HSA_EXECUTABLE_SYMBOL_INFO_KERNEL_DYNAMIC_CALLSTACK => value.put::<bool>(dynamic_callstack),
@@ -320,17 +370,31 @@ fn kernel_info(symbol: &Symbol, attribute: hsa_executable_symbol_info_t, value: 
 }
 
 /// The user's function that sees each symbol.
-type EachSymbol =
-    Option<unsafe extern "C-unwind" fn(hsa_executable_t, hsa_executable_symbol_t, *mut c_void) -> hsa_status_t>;
+type EachSymbol = Option<
+    unsafe extern "C-unwind" fn(
+        hsa_executable_t,
+        hsa_executable_symbol_t,
+        *mut c_void,
+    ) -> hsa_status_t,
+>;
 /// The same with the agent.
 type EachAgentSymbol = Option<
-    unsafe extern "C-unwind" fn(hsa_executable_t, hsa_agent_t, hsa_executable_symbol_t, *mut c_void) -> hsa_status_t,
+    unsafe extern "C-unwind" fn(
+        hsa_executable_t,
+        hsa_agent_t,
+        hsa_executable_symbol_t,
+        *mut c_void,
+    ) -> hsa_status_t,
 >;
 
 /// The handles of symbols that `wanted` picks.
 fn pick(executable: u64, wanted: impl Fn(&Symbol) -> bool) -> Result<Vec<u64>> {
     let all = runtime::current()?.symbols(executable)?;
-    Ok(all.iter().filter(|(_, symbol)| wanted(symbol)).map(|(handle, _)| *handle).collect())
+    Ok(all
+        .iter()
+        .filter(|(_, symbol)| wanted(symbol))
+        .map(|(handle, _)| *handle)
+        .collect())
 }
 
 hsa_export! { core:
@@ -379,4 +443,3 @@ hsa_export! { core:
         Ok(())
     }
 }
-

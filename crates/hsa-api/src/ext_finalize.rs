@@ -31,8 +31,9 @@ hsa_export! { finalizer:
 }
 
 /// The user's function that sees each module.
-type EachModule =
-    Option<unsafe extern "C-unwind" fn(hsa_ext_program_t, hsa_ext_module_t, *mut c_void) -> hsa_status_t>;
+type EachModule = Option<
+    unsafe extern "C-unwind" fn(hsa_ext_program_t, hsa_ext_module_t, *mut c_void) -> hsa_status_t,
+>;
 
 hsa_export! { finalizer:
     /// Calls back for the modules of an HSAIL program.

@@ -9,9 +9,12 @@ use hsa_core::{Error as Core, runtime};
 use hsa_sys::*;
 use std::ffi::c_void;
 
-const FORMAT: Error = Error::Extension(hsa_status_t(HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED.0));
-const SAMPLER: Error =
-    Error::Extension(hsa_status_t(HSA_EXT_STATUS_ERROR_SAMPLER_DESCRIPTOR_UNSUPPORTED.0));
+const FORMAT: Error = Error::Extension(hsa_status_t(
+    HSA_EXT_STATUS_ERROR_IMAGE_FORMAT_UNSUPPORTED.0,
+));
+const SAMPLER: Error = Error::Extension(hsa_status_t(
+    HSA_EXT_STATUS_ERROR_SAMPLER_DESCRIPTOR_UNSUPPORTED.0,
+));
 
 fn no_capability(agent: hsa_agent_t, mask: Out<u32>) -> Result {
     let runtime = runtime::current()?;
@@ -166,7 +169,10 @@ hsa_export! { image:
 /// `hsa_amd_image_get_info_max_dim`: exported by AMD's library for its own use, in no header and in
 /// no table. The limits themselves are answered by `hsa_agent_get_info`.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-#[cfg_attr(test, expect(dead_code, reason = "nothing is exported from the unit tests"))]
+#[cfg_attr(
+    test,
+    expect(dead_code, reason = "nothing is exported from the unit tests")
+)]
 unsafe extern "C-unwind" fn hsa_amd_image_get_info_max_dim(
     component: <hsa_agent_t as FromC>::C,
     attribute: u32,

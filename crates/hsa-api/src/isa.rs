@@ -8,17 +8,13 @@ use hsa_sys::*;
 use std::ffi::c_void;
 
 hsa_export! { core:
-    /// Calls back for every ISA that an agent executes.
+    /// Calls back for every ISA that an agent executes: none for a CPU.
     callback fn hsa_agent_iterate_isas(agent: hsa_agent_t, callback: Each<hsa_isa_t>, data: *mut c_void) {
         let (callback, handles) = guard(|| {
             let runtime = runtime::current()?;
             let callback = callback.ok_or(Core::InvalidArgument)?;
             let agent = runtime.agent(agent.handle)?;
             let isas = runtime.agent_isas(agent);
-            // A CPU has no ISA that the runtime knows; AMD's runtime refuses the agent then.
-            if isas.is_empty() {
-                return Err(Core::InvalidAgent.into());
-            }
             Ok((callback, isas.iter().map(Isa::handle).collect::<Vec<_>>()))
         })?;
         for handle in handles {
@@ -76,7 +72,11 @@ fn info(isa: &Isa, attribute: hsa_isa_info_t, value: ValuePtr) -> Result<Written
         HSA_ISA_INFO_FAST_F16_OPERATION => value.put(isa.fast_f16()),
         HSA_ISA_INFO_WORKGROUP_MAX_DIM => value.put([1024_u16; 3]),
         HSA_ISA_INFO_WORKGROUP_MAX_SIZE => value.put(1024_u32),
-        HSA_ISA_INFO_GRID_MAX_DIM => value.put(hsa_dim3_t { x: u32::MAX, y: u32::MAX, z: u32::MAX }),
+        HSA_ISA_INFO_GRID_MAX_DIM => value.put(hsa_dim3_t {
+            x: u32::MAX,
+            y: u32::MAX,
+            z: u32::MAX,
+        }),
         // 64 bits here, 32 bits in the agent's attribute of this name (hsa.h).
         HSA_ISA_INFO_GRID_MAX_SIZE => value.put(u64::MAX),
         HSA_ISA_INFO_FBARRIER_MAX_SIZE => value.put(32_u32),

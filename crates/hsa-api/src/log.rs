@@ -33,9 +33,14 @@ pub(crate) fn redirect(wanted: bool, file: *mut c_void) {
 }
 
 fn subscribe(filter: &str) {
-    let builder = tracing_subscriber::fmt().with_env_filter(EnvFilter::new(filter)).with_ansi(false);
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(filter))
+        .with_ansi(false);
     let named = std::env::var_os("HANSA_LOG_FILE").map(|path| {
-        std::fs::OpenOptions::new().create(true).append(true).open(path)
+        std::fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(path)
     });
     // A second subscriber is refused if the program has one; then its own gets our events.
     let _ = match named {

@@ -18,7 +18,11 @@ pub(crate) fn required(signal: hsa_signal_t) -> hsa_core::Result<Signal> {
 
 /// Handle 0 says that there is none.
 pub(crate) fn optional(signal: hsa_signal_t) -> hsa_core::Result<Option<Signal>> {
-    if signal.handle == 0 { Ok(None) } else { required(signal).map(Some) }
+    if signal.handle == 0 {
+        Ok(None)
+    } else {
+        required(signal).map(Some)
+    }
 }
 
 /// The signals of an array.
@@ -26,14 +30,25 @@ pub(crate) fn list(handles: &In<hsa_signal_t>, count: usize) -> hsa_core::Result
     handles.array(count)?.into_iter().map(required).collect()
 }
 
-pub(crate) fn agents<'a>(runtime: &'a Runtime, handles: &In<hsa_agent_t>, count: u32) -> hsa_core::Result<Vec<&'a Agent>> {
+pub(crate) fn agents<'a>(
+    runtime: &'a Runtime,
+    handles: &In<hsa_agent_t>,
+    count: u32,
+) -> hsa_core::Result<Vec<&'a Agent>> {
     let handles = handles.array(usize::try_from(count).unwrap_or(usize::MAX))?;
-    handles.into_iter().map(|agent| runtime.agent(agent.handle)).collect()
+    handles
+        .into_iter()
+        .map(|agent| runtime.agent(agent.handle))
+        .collect()
 }
 
 /// `hsa_wait_state_t`; unknown numbers wait as blocked ones do.
 pub(crate) fn hint(state: hsa_wait_state_t) -> WaitHint {
-    if state == HSA_WAIT_STATE_ACTIVE { WaitHint::Active } else { WaitHint::Blocked }
+    if state == HSA_WAIT_STATE_ACTIVE {
+        WaitHint::Active
+    } else {
+        WaitHint::Blocked
+    }
 }
 
 hsa_export! { core:
@@ -59,8 +74,13 @@ hsa_export! { amd_ext:
 
 /// hsa.h: a consumer may be listed once.
 fn unique(agents: Vec<&Agent>) -> Result<Vec<&Agent>> {
-    let twice = (1..agents.len()).any(|i| agents[..i].iter().any(|a| a.handle() == agents[i].handle()));
-    if twice { Err(Core::InvalidArgument.into()) } else { Ok(agents) }
+    let twice =
+        (1..agents.len()).any(|i| agents[..i].iter().any(|a| a.handle() == agents[i].handle()));
+    if twice {
+        Err(Core::InvalidArgument.into())
+    } else {
+        Ok(agents)
+    }
 }
 
 hsa_export! { core:
@@ -259,7 +279,12 @@ group_wait! {
 }
 
 /// The conditions of an array.
-pub(crate) fn conditions(raw: &In<hsa_signal_condition_t>, count: usize) -> hsa_core::Result<Vec<Condition>> {
+pub(crate) fn conditions(
+    raw: &In<hsa_signal_condition_t>,
+    count: usize,
+) -> hsa_core::Result<Vec<Condition>> {
     let raw = raw.array(count)?;
-    raw.into_iter().map(|c| Condition::from_raw(c.0).ok_or(Core::InvalidArgument)).collect()
+    raw.into_iter()
+        .map(|c| Condition::from_raw(c.0).ok_or(Core::InvalidArgument))
+        .collect()
 }

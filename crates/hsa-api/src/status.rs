@@ -81,7 +81,10 @@ fn of_core(error: Core) -> hsa_status_t {
 
 /// The text of a status, or `None` for a number that is no status.
 pub(crate) fn text(status: hsa_status_t) -> Option<&'static CStr> {
-    TEXTS.iter().find(|(value, _)| *value == status.0).map(|(_, text)| *text)
+    TEXTS
+        .iter()
+        .find(|(value, _)| *value == status.0)
+        .map(|(_, text)| *text)
 }
 
 /// As `hsa_status_string` of ROCm 5.2.3 and 7.2.4 answers (the ABI test compares); the last two of
@@ -152,51 +155,182 @@ mod tests {
     fn each_error_has_its_number_and_text() {
         let table = [
             (Core::Generic, 0x1000, "HSA_STATUS_ERROR:"),
-            (Core::InvalidArgument, 0x1001, "HSA_STATUS_ERROR_INVALID_ARGUMENT:"),
-            (Core::InvalidQueueCreation, 0x1002, "HSA_STATUS_ERROR_INVALID_QUEUE_CREATION:"),
-            (Core::InvalidAllocation, 0x1003, "HSA_STATUS_ERROR_INVALID_ALLOCATION:"),
-            (Core::InvalidAgent, 0x1004, "HSA_STATUS_ERROR_INVALID_AGENT:"),
-            (Core::InvalidRegion, 0x1005, "HSA_STATUS_ERROR_INVALID_REGION:"),
-            (Core::InvalidSignal, 0x1006, "HSA_STATUS_ERROR_INVALID_SIGNAL:"),
-            (Core::InvalidQueue, 0x1007, "HSA_STATUS_ERROR_INVALID_QUEUE:"),
-            (Core::OutOfResources, 0x1008, "HSA_STATUS_ERROR_OUT_OF_RESOURCES:"),
-            (Core::InvalidPacketFormat, 0x1009, "HSA_STATUS_ERROR_INVALID_PACKET_FORMAT:"),
-            (Core::ResourceFree, 0x100a, "HSA_STATUS_ERROR_RESOURCE_FREE:"),
-            (Core::NotInitialized, 0x100b, "HSA_STATUS_ERROR_NOT_INITIALIZED:"),
-            (Core::RefcountOverflow, 0x100c, "HSA_STATUS_ERROR_REFCOUNT_OVERFLOW:"),
-            (Core::IncompatibleArguments, 0x100d, "HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS:"),
-            (Core::InvalidIndex, 0x100e, "HSA_STATUS_ERROR_INVALID_INDEX:"),
+            (
+                Core::InvalidArgument,
+                0x1001,
+                "HSA_STATUS_ERROR_INVALID_ARGUMENT:",
+            ),
+            (
+                Core::InvalidQueueCreation,
+                0x1002,
+                "HSA_STATUS_ERROR_INVALID_QUEUE_CREATION:",
+            ),
+            (
+                Core::InvalidAllocation,
+                0x1003,
+                "HSA_STATUS_ERROR_INVALID_ALLOCATION:",
+            ),
+            (
+                Core::InvalidAgent,
+                0x1004,
+                "HSA_STATUS_ERROR_INVALID_AGENT:",
+            ),
+            (
+                Core::InvalidRegion,
+                0x1005,
+                "HSA_STATUS_ERROR_INVALID_REGION:",
+            ),
+            (
+                Core::InvalidSignal,
+                0x1006,
+                "HSA_STATUS_ERROR_INVALID_SIGNAL:",
+            ),
+            (
+                Core::InvalidQueue,
+                0x1007,
+                "HSA_STATUS_ERROR_INVALID_QUEUE:",
+            ),
+            (
+                Core::OutOfResources,
+                0x1008,
+                "HSA_STATUS_ERROR_OUT_OF_RESOURCES:",
+            ),
+            (
+                Core::InvalidPacketFormat,
+                0x1009,
+                "HSA_STATUS_ERROR_INVALID_PACKET_FORMAT:",
+            ),
+            (
+                Core::ResourceFree,
+                0x100a,
+                "HSA_STATUS_ERROR_RESOURCE_FREE:",
+            ),
+            (
+                Core::NotInitialized,
+                0x100b,
+                "HSA_STATUS_ERROR_NOT_INITIALIZED:",
+            ),
+            (
+                Core::RefcountOverflow,
+                0x100c,
+                "HSA_STATUS_ERROR_REFCOUNT_OVERFLOW:",
+            ),
+            (
+                Core::IncompatibleArguments,
+                0x100d,
+                "HSA_STATUS_ERROR_INCOMPATIBLE_ARGUMENTS:",
+            ),
+            (
+                Core::InvalidIndex,
+                0x100e,
+                "HSA_STATUS_ERROR_INVALID_INDEX:",
+            ),
             (Core::InvalidIsa, 0x100f, "HSA_STATUS_ERROR_INVALID_ISA:"),
-            (Core::InvalidCodeObject, 0x1010, "HSA_STATUS_ERROR_INVALID_CODE_OBJECT:"),
-            (Core::InvalidExecutable, 0x1011, "HSA_STATUS_ERROR_INVALID_EXECUTABLE:"),
-            (Core::FrozenExecutable, 0x1012, "HSA_STATUS_ERROR_FROZEN_EXECUTABLE:"),
-            (Core::InvalidSymbolName, 0x1013, "HSA_STATUS_ERROR_INVALID_SYMBOL_NAME:"),
-            (Core::VariableAlreadyDefined, 0x1014, "HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED:"),
-            (Core::VariableUndefined, 0x1015, "HSA_STATUS_ERROR_VARIABLE_UNDEFINED:"),
+            (
+                Core::InvalidCodeObject,
+                0x1010,
+                "HSA_STATUS_ERROR_INVALID_CODE_OBJECT:",
+            ),
+            (
+                Core::InvalidExecutable,
+                0x1011,
+                "HSA_STATUS_ERROR_INVALID_EXECUTABLE:",
+            ),
+            (
+                Core::FrozenExecutable,
+                0x1012,
+                "HSA_STATUS_ERROR_FROZEN_EXECUTABLE:",
+            ),
+            (
+                Core::InvalidSymbolName,
+                0x1013,
+                "HSA_STATUS_ERROR_INVALID_SYMBOL_NAME:",
+            ),
+            (
+                Core::VariableAlreadyDefined,
+                0x1014,
+                "HSA_STATUS_ERROR_VARIABLE_ALREADY_DEFINED:",
+            ),
+            (
+                Core::VariableUndefined,
+                0x1015,
+                "HSA_STATUS_ERROR_VARIABLE_UNDEFINED:",
+            ),
             (Core::Exception, 0x1016, "HSA_STATUS_ERROR_EXCEPTION:"),
-            (Core::InvalidIsaName, 0x1017, "HSA_STATUS_ERROR_INVALID_ISA_NAME:"),
-            (Core::InvalidCodeSymbol, 0x1018, "HSA_STATUS_ERROR_INVALID_CODE_SYMBOL:"),
-            (Core::InvalidExecutableSymbol, 0x1019, "HSA_STATUS_ERROR_INVALID_EXECUTABLE_SYMBOL:"),
+            (
+                Core::InvalidIsaName,
+                0x1017,
+                "HSA_STATUS_ERROR_INVALID_ISA_NAME:",
+            ),
+            (
+                Core::InvalidCodeSymbol,
+                0x1018,
+                "HSA_STATUS_ERROR_INVALID_CODE_SYMBOL:",
+            ),
+            (
+                Core::InvalidExecutableSymbol,
+                0x1019,
+                "HSA_STATUS_ERROR_INVALID_EXECUTABLE_SYMBOL:",
+            ),
             (Core::InvalidFile, 0x1020, "HSA_STATUS_ERROR_INVALID_FILE:"),
-            (Core::InvalidCodeObjectReader, 0x1021, "HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER:"),
-            (Core::InvalidCache, 0x1022, "HSA_STATUS_ERROR_INVALID_CACHE:"),
-            (Core::InvalidWavefront, 0x1023, "HSA_STATUS_ERROR_INVALID_WAVEFRONT:"),
-            (Core::InvalidSignalGroup, 0x1024, "HSA_STATUS_ERROR_INVALID_SIGNAL_GROUP:"),
-            (Core::InvalidRuntimeState, 0x1025, "HSA_STATUS_ERROR_INVALID_RUNTIME_STATE:"),
+            (
+                Core::InvalidCodeObjectReader,
+                0x1021,
+                "HSA_STATUS_ERROR_INVALID_CODE_OBJECT_READER:",
+            ),
+            (
+                Core::InvalidCache,
+                0x1022,
+                "HSA_STATUS_ERROR_INVALID_CACHE:",
+            ),
+            (
+                Core::InvalidWavefront,
+                0x1023,
+                "HSA_STATUS_ERROR_INVALID_WAVEFRONT:",
+            ),
+            (
+                Core::InvalidSignalGroup,
+                0x1024,
+                "HSA_STATUS_ERROR_INVALID_SIGNAL_GROUP:",
+            ),
+            (
+                Core::InvalidRuntimeState,
+                0x1025,
+                "HSA_STATUS_ERROR_INVALID_RUNTIME_STATE:",
+            ),
             (Core::Fatal, 0x1026, "HSA_STATUS_ERROR_FATAL:"),
-            (Core::InvalidMemoryPool, 40, "HSA_STATUS_ERROR_INVALID_MEMORY_POOL:"),
-            (Core::MemoryApertureViolation, 41, "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION:"),
-            (Core::IllegalInstruction, 42, "HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION:"),
+            (
+                Core::InvalidMemoryPool,
+                40,
+                "HSA_STATUS_ERROR_INVALID_MEMORY_POOL:",
+            ),
+            (
+                Core::MemoryApertureViolation,
+                41,
+                "HSA_STATUS_ERROR_MEMORY_APERTURE_VIOLATION:",
+            ),
+            (
+                Core::IllegalInstruction,
+                42,
+                "HSA_STATUS_ERROR_ILLEGAL_INSTRUCTION:",
+            ),
             (Core::MemoryFault, 43, "HSA_STATUS_ERROR_MEMORY_FAULT:"),
             (Core::CuMaskReduced, 44, "HSA_STATUS_CU_MASK_REDUCED:"),
-            (Core::OutOfRegisters, 45, "HSA_STATUS_ERROR_OUT_OF_REGISTERS:"),
+            (
+                Core::OutOfRegisters,
+                45,
+                "HSA_STATUS_ERROR_OUT_OF_REGISTERS:",
+            ),
             (Core::ResourceBusy, 46, "HSA_STATUS_ERROR_RESOURCE_BUSY:"),
             (Core::NotSupported, 47, "HSA_STATUS_ERROR_NOT_SUPPORTED:"),
         ];
         for (error, number, name) in table {
             let status = Error::Core(error).status();
             assert_eq!(status.0, number, "{error:?}");
-            assert!(text(status).unwrap().to_str().unwrap().starts_with(name), "{error:?}");
+            assert!(
+                text(status).unwrap().to_str().unwrap().starts_with(name),
+                "{error:?}"
+            );
         }
     }
 

@@ -2,18 +2,19 @@
 
 use crate::args::{InMut, Out, Value, ValuePtr, Written};
 use crate::entry::{Result, hsa_export};
-use crate::{driver, extensions, log, loader_export, status, tables, tools};
+use crate::{driver, extensions, loader_export, log, status, tables, tools};
 use hsa_core::Error as Core;
 use hsa_core::{runtime, system};
 use hsa_sys::*;
 use std::ffi::{CStr, c_char, c_void};
 
 /// What `HSA_AMD_SYSTEM_INFO_BUILD_VERSION` answers.
-const BUILD_VERSION: &CStr =
-    match CStr::from_bytes_with_nul(concat!("hansa-", env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
-        Ok(text) => text,
-        Err(_) => c"hansa",
-    };
+const BUILD_VERSION: &CStr = match CStr::from_bytes_with_nul(
+    concat!("hansa-", env!("CARGO_PKG_VERSION"), "\0").as_bytes(),
+) {
+    Ok(text) => text,
+    Err(_) => c"hansa",
+};
 
 /// `HSA_AMD_INTERFACE_VERSION` of the headers that `hsa-sys` binds.
 const EXT_VERSION: (u16, u16) = (1, 15);
@@ -59,7 +60,11 @@ hsa_export! { core:
     }
 }
 
-fn info(runtime: &hsa_core::Runtime, attribute: hsa_system_info_t, value: ValuePtr) -> Result<Written> {
+fn info(
+    runtime: &hsa_core::Runtime,
+    attribute: hsa_system_info_t,
+    value: ValuePtr,
+) -> Result<Written> {
     Ok(match attribute {
         HSA_SYSTEM_INFO_VERSION_MAJOR => value.put::<u16>(system::VERSION.0),
         HSA_SYSTEM_INFO_VERSION_MINOR => value.put::<u16>(system::VERSION.1),

@@ -6,7 +6,8 @@ use crate::agent::*;
 use crate::code_object::*;
 use crate::executable::*;
 use crate::ext_amd::{
-    copy::*, event::*, ipc::*, misc::*, pointer::*, pool::*, profile::*, queue::*, signal::*, svm::*, vmem::*,
+    copy::*, event::*, ipc::*, misc::*, pointer::*, pool::*, profile::*, queue::*, signal::*,
+    svm::*, vmem::*,
 };
 use crate::ext_finalize::*;
 use crate::ext_image::*;
@@ -28,9 +29,17 @@ unsafe impl<T> Sync for Table<T> {}
 
 const fn version<T>(major: u32, step: u32) -> ApiTableVersion {
     // The minor version is the size of the table, so that both sides copy what they both know.
-    #[expect(clippy::cast_possible_truncation, reason = "tables have about a thousand bytes")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "tables have about a thousand bytes"
+    )]
     let minor = size_of::<T>() as u32;
-    ApiTableVersion { major_id: major, minor_id: minor, step_id: step, reserved: 0 }
+    ApiTableVersion {
+        major_id: major,
+        minor_id: minor,
+        step_id: step,
+        reserved: 0,
+    }
 }
 
 macro_rules! tables {
@@ -311,7 +320,10 @@ unsafe extern "C-unwind" fn unheard(_event: hsa_amd_tool_event_t) -> hsa_status_
 }
 
 static TOOLS: Table<ToolsApiTable> = Table(UnsafeCell::new(ToolsApiTable {
-    version: version::<ToolsApiTable>(HSA_TOOLS_API_TABLE_MAJOR_VERSION, HSA_TOOLS_API_TABLE_STEP_VERSION),
+    version: version::<ToolsApiTable>(
+        HSA_TOOLS_API_TABLE_MAJOR_VERSION,
+        HSA_TOOLS_API_TABLE_STEP_VERSION,
+    ),
     hsa_amd_tool_scratch_event_alloc_start: Some(unheard),
     hsa_amd_tool_scratch_event_alloc_end: Some(unheard),
     hsa_amd_tool_scratch_event_free_start: Some(unheard),

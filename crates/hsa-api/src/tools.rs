@@ -23,11 +23,15 @@ static LOADED: Mutex<Vec<Library>> = Mutex::new(Vec::new());
 
 /// Loads the libraries that the environment names.
 pub(crate) fn load() {
-    let Ok(list) = std::env::var("HSA_TOOLS_LIB") else { return };
+    let Ok(list) = std::env::var("HSA_TOOLS_LIB") else {
+        return;
+    };
     let root = Box::leak(Box::new(tables::root()));
     let mut failed: Vec<CString> = Vec::new();
     for name in list.split([' ', ':']).filter(|name| !name.is_empty()) {
-        let Ok(name) = CString::new(name) else { continue };
+        let Ok(name) = CString::new(name) else {
+            continue;
+        };
         match start(&name, root, &failed) {
             Ok(library) => loaded().push(library),
             Err(reason) => {
@@ -83,7 +87,11 @@ impl Library {
     fn open(name: &CStr) -> Result<Self, String> {
         // SAFETY: a zero-terminated name; the library's initialisers are the user's choice.
         let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY) };
-        if handle.is_null() { Err(last_error()) } else { Ok(Self(handle)) }
+        if handle.is_null() {
+            Err(last_error())
+        } else {
+            Ok(Self(handle))
+        }
     }
 
     fn symbol(&self, name: &CStr) -> Option<*mut c_void> {
@@ -105,7 +113,9 @@ fn last_error() -> String {
         return "cannot be loaded".to_owned();
     }
     // SAFETY: not null, so a zero-terminated text that lives until the next dl call.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    unsafe { CStr::from_ptr(text) }
+        .to_string_lossy()
+        .into_owned()
 }
 
 #[expect(clippy::print_stderr, reason = "the user asked for it with a variable")]

@@ -12,12 +12,16 @@ use std::ffi::c_void;
 /// The newest version of the table; older ones are its first bytes.
 pub(crate) static TABLE: hsa_ven_amd_loader_1_03_pfn_t = hsa_ven_amd_loader_1_03_pfn_t {
     hsa_ven_amd_loader_query_host_address: Some(hsa_ven_amd_loader_query_host_address),
-    hsa_ven_amd_loader_query_segment_descriptors: Some(hsa_ven_amd_loader_query_segment_descriptors),
+    hsa_ven_amd_loader_query_segment_descriptors: Some(
+        hsa_ven_amd_loader_query_segment_descriptors,
+    ),
     hsa_ven_amd_loader_query_executable: Some(hsa_ven_amd_loader_query_executable),
     hsa_ven_amd_loader_executable_iterate_loaded_code_objects: Some(
         hsa_ven_amd_loader_executable_iterate_loaded_code_objects,
     ),
-    hsa_ven_amd_loader_loaded_code_object_get_info: Some(hsa_ven_amd_loader_loaded_code_object_get_info),
+    hsa_ven_amd_loader_loaded_code_object_get_info: Some(
+        hsa_ven_amd_loader_loaded_code_object_get_info,
+    ),
     hsa_ven_amd_loader_code_object_reader_create_from_file_with_offset_size: Some(
         hsa_ven_amd_loader_code_object_reader_create_from_file_with_offset_size,
     ),
@@ -59,8 +63,12 @@ hsa_export! { none:
 fn descriptor(segment: &SegmentDescriptor) -> hsa_ven_amd_loader_segment_descriptor_t {
     let (kind, base, size) = storage(&segment.storage);
     hsa_ven_amd_loader_segment_descriptor_t {
-        agent: hsa_agent_t { handle: segment.agent },
-        executable: hsa_executable_t { handle: segment.executable },
+        agent: hsa_agent_t {
+            handle: segment.agent,
+        },
+        executable: hsa_executable_t {
+            handle: segment.executable,
+        },
         code_object_storage_type: kind,
         code_object_storage_base: pointer(base),
         code_object_storage_size: as_size(size),
@@ -73,7 +81,11 @@ fn descriptor(segment: &SegmentDescriptor) -> hsa_ven_amd_loader_segment_descrip
 /// Type, base and size; of a file, the base is unknown.
 fn storage(storage: &Storage) -> (hsa_ven_amd_loader_code_object_storage_type_t, u64, u64) {
     match storage {
-        Storage::Memory { base, size } => (HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_MEMORY, *base, *size),
+        Storage::Memory { base, size } => (
+            HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_MEMORY,
+            *base,
+            *size,
+        ),
         Storage::File { size, .. } => (HSA_VEN_AMD_LOADER_CODE_OBJECT_STORAGE_TYPE_FILE, 0, *size),
     }
 }
@@ -96,10 +108,16 @@ hsa_export! { none:
 }
 
 /// The user's function that sees each loaded code object.
-type EachObject =
-    Option<unsafe extern "C-unwind" fn(hsa_executable_t, hsa_loaded_code_object_t, *mut c_void) -> hsa_status_t>;
+type EachObject = Option<
+    unsafe extern "C-unwind" fn(
+        hsa_executable_t,
+        hsa_loaded_code_object_t,
+        *mut c_void,
+    ) -> hsa_status_t,
+>;
 /// The user's function that sees each executable.
-type EachExecutable = Option<unsafe extern "C-unwind" fn(hsa_executable_t, *mut c_void) -> hsa_status_t>;
+type EachExecutable =
+    Option<unsafe extern "C-unwind" fn(hsa_executable_t, *mut c_void) -> hsa_status_t>;
 
 hsa_export! { none:
     /// Calls back for the code objects that an executable has loaded.
@@ -144,16 +162,24 @@ hsa_export! { none:
     }
 }
 
-fn place_info(object: &LoadedCodeObject, attribute: hsa_ven_amd_loader_loaded_code_object_info_t, value: ValuePtr) -> Option<Written> {
+fn place_info(
+    object: &LoadedCodeObject,
+    attribute: hsa_ven_amd_loader_loaded_code_object_info_t,
+    value: ValuePtr,
+) -> Option<Written> {
     Some(match attribute {
-        HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_EXECUTABLE => {
-            value.put(hsa_executable_t { handle: object.executable })
-        }
+        HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_EXECUTABLE => value.put(hsa_executable_t {
+            handle: object.executable,
+        }),
         HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_KIND => {
             value.put(HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_KIND_AGENT)
         }
-        HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_AGENT => value.put(hsa_agent_t { handle: object.agent }),
-        HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_DELTA => value.put::<i64>(object.load_delta.cast_signed()),
+        HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_AGENT => value.put(hsa_agent_t {
+            handle: object.agent,
+        }),
+        HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_DELTA => {
+            value.put::<i64>(object.load_delta.cast_signed())
+        }
         HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_BASE => value.put::<u64>(object.load_base),
         HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_LOAD_SIZE => value.put::<u64>(object.load_size),
         HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_URI_LENGTH => {
@@ -164,7 +190,11 @@ fn place_info(object: &LoadedCodeObject, attribute: hsa_ven_amd_loader_loaded_co
     })
 }
 
-fn storage_info(storage: &Storage, attribute: hsa_ven_amd_loader_loaded_code_object_info_t, value: ValuePtr) -> Option<Written> {
+fn storage_info(
+    storage: &Storage,
+    attribute: hsa_ven_amd_loader_loaded_code_object_info_t,
+    value: ValuePtr,
+) -> Option<Written> {
     let (kind, base, size) = self::storage(storage);
     Some(match (attribute, storage) {
         (HSA_VEN_AMD_LOADER_LOADED_CODE_OBJECT_INFO_CODE_OBJECT_STORAGE_TYPE, _) => value.put(kind),
@@ -201,4 +231,3 @@ hsa_export! { none:
         out.write(hsa_code_object_reader_t { handle })
     }
 }
-

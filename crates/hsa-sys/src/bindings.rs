@@ -3744,10 +3744,14 @@ pub struct hsa_ext_finalizer_1_00_pfn_s {
             program: *mut hsa_ext_program_t,
         ) -> hsa_status_t,
     >,
-    pub hsa_ext_program_destroy:
-        ::core::option::Option<unsafe extern "C-unwind" fn(program: hsa_ext_program_t) -> hsa_status_t>,
+    pub hsa_ext_program_destroy: ::core::option::Option<
+        unsafe extern "C-unwind" fn(program: hsa_ext_program_t) -> hsa_status_t,
+    >,
     pub hsa_ext_program_add_module: ::core::option::Option<
-        unsafe extern "C-unwind" fn(program: hsa_ext_program_t, module: hsa_ext_module_t) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            program: hsa_ext_program_t,
+            module: hsa_ext_module_t,
+        ) -> hsa_status_t,
     >,
     pub hsa_ext_program_iterate_modules: ::core::option::Option<
         unsafe extern "C-unwind" fn(
@@ -4566,7 +4570,10 @@ pub type hsa_ven_amd_aqlprofile_data_callback_t = ::core::option::Option<
     ) -> hsa_status_t,
 >;
 pub type hsa_ven_amd_aqlprofile_eventname_callback_t = ::core::option::Option<
-    unsafe extern "C-unwind" fn(id: ::core::ffi::c_int, name: *const ::core::ffi::c_char) -> hsa_status_t,
+    unsafe extern "C-unwind" fn(
+        id: ::core::ffi::c_int,
+        name: *const ::core::ffi::c_char,
+    ) -> hsa_status_t,
 >;
 pub type hsa_ven_amd_aqlprofile_coordinate_callback_t = ::core::option::Option<
     unsafe extern "C-unwind" fn(
@@ -4582,8 +4589,10 @@ pub const kAqlProfileLib: &[u8; 27] = b"libhsa-amd-aqlprofile64.so\0";
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct hsa_ven_amd_aqlprofile_1_00_pfn_s {
-    pub hsa_ven_amd_aqlprofile_version_major: ::core::option::Option<unsafe extern "C-unwind" fn() -> u32>,
-    pub hsa_ven_amd_aqlprofile_version_minor: ::core::option::Option<unsafe extern "C-unwind" fn() -> u32>,
+    pub hsa_ven_amd_aqlprofile_version_major:
+        ::core::option::Option<unsafe extern "C-unwind" fn() -> u32>,
+    pub hsa_ven_amd_aqlprofile_version_minor:
+        ::core::option::Option<unsafe extern "C-unwind" fn() -> u32>,
     pub hsa_ven_amd_aqlprofile_error_string: ::core::option::Option<
         unsafe extern "C-unwind" fn(str_: *mut *const ::core::ffi::c_char) -> hsa_status_t,
     >,
@@ -4633,7 +4642,9 @@ pub struct hsa_ven_amd_aqlprofile_1_00_pfn_s {
         ) -> hsa_status_t,
     >,
     pub hsa_ven_amd_aqlprofile_iterate_event_ids: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: hsa_ven_amd_aqlprofile_eventname_callback_t) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: hsa_ven_amd_aqlprofile_eventname_callback_t,
+        ) -> hsa_status_t,
     >,
     pub hsa_ven_amd_aqlprofile_iterate_event_coord: ::core::option::Option<
         unsafe extern "C-unwind" fn(
@@ -4968,8 +4979,9 @@ const _: () = {
         [::core::mem::offset_of!(amd_aql_intercept_marker_s, user_data) - 16usize];
 };
 pub type amd_aql_intercept_marker_t = amd_aql_intercept_marker_s;
-pub type hsa_amd_queue_intercept_packet_writer =
-    ::core::option::Option<unsafe extern "C-unwind" fn(pkts: *const ::core::ffi::c_void, pkt_count: u64)>;
+pub type hsa_amd_queue_intercept_packet_writer = ::core::option::Option<
+    unsafe extern "C-unwind" fn(pkts: *const ::core::ffi::c_void, pkt_count: u64),
+>;
 pub type hsa_amd_queue_intercept_handler = ::core::option::Option<
     unsafe extern "C-unwind" fn(
         pkts: *const ::core::ffi::c_void,
@@ -5024,28 +5036,22 @@ const _: () = {
     ["Alignment of ToolsApiTable"][::core::mem::align_of::<ToolsApiTable>() - 8usize];
     ["Offset of field: ToolsApiTable::version"]
         [::core::mem::offset_of!(ToolsApiTable, version) - 0usize];
-    ["Offset of field: ToolsApiTable::hsa_amd_tool_scratch_event_alloc_start"][::core::mem::offset_of!(
-        ToolsApiTable,
-        hsa_amd_tool_scratch_event_alloc_start
-    ) - 16usize];
+    ["Offset of field: ToolsApiTable::hsa_amd_tool_scratch_event_alloc_start"]
+        [::core::mem::offset_of!(ToolsApiTable, hsa_amd_tool_scratch_event_alloc_start) - 16usize];
     ["Offset of field: ToolsApiTable::hsa_amd_tool_scratch_event_alloc_end"]
         [::core::mem::offset_of!(ToolsApiTable, hsa_amd_tool_scratch_event_alloc_end) - 24usize];
-    ["Offset of field: ToolsApiTable::hsa_amd_tool_scratch_event_free_start"][::core::mem::offset_of!(
-        ToolsApiTable,
-        hsa_amd_tool_scratch_event_free_start
-    ) - 32usize];
+    ["Offset of field: ToolsApiTable::hsa_amd_tool_scratch_event_free_start"]
+        [::core::mem::offset_of!(ToolsApiTable, hsa_amd_tool_scratch_event_free_start) - 32usize];
     ["Offset of field: ToolsApiTable::hsa_amd_tool_scratch_event_free_end"]
         [::core::mem::offset_of!(ToolsApiTable, hsa_amd_tool_scratch_event_free_end) - 40usize];
     ["Offset of field: ToolsApiTable::hsa_amd_tool_scratch_event_async_reclaim_start"][::core::mem::offset_of!(
         ToolsApiTable,
         hsa_amd_tool_scratch_event_async_reclaim_start
-    )
-        - 48usize];
+    ) - 48usize];
     ["Offset of field: ToolsApiTable::hsa_amd_tool_scratch_event_async_reclaim_end"][::core::mem::offset_of!(
         ToolsApiTable,
         hsa_amd_tool_scratch_event_async_reclaim_end
-    )
-        - 56usize];
+    ) - 56usize];
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -5060,10 +5066,14 @@ pub struct FinalizerExtTable {
             arg5: *mut hsa_ext_program_t,
         ) -> hsa_status_t,
     >,
-    pub hsa_ext_program_destroy:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_ext_program_t) -> hsa_status_t>,
+    pub hsa_ext_program_destroy: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_ext_program_t) -> hsa_status_t,
+    >,
     pub hsa_ext_program_add_module: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: hsa_ext_program_t, arg2: hsa_ext_module_t) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: hsa_ext_program_t,
+            arg2: hsa_ext_module_t,
+        ) -> hsa_status_t,
     >,
     pub hsa_ext_program_iterate_modules: ::core::option::Option<
         unsafe extern "C-unwind" fn(
@@ -5313,14 +5323,18 @@ pub struct PcSamplingExtTable {
             arg10: *mut hsa_ven_amd_pcs_t,
         ) -> hsa_status_t,
     >,
-    pub hsa_ven_amd_pcs_destroy:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_ven_amd_pcs_t) -> hsa_status_t>,
-    pub hsa_ven_amd_pcs_start:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_ven_amd_pcs_t) -> hsa_status_t>,
-    pub hsa_ven_amd_pcs_stop:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_ven_amd_pcs_t) -> hsa_status_t>,
-    pub hsa_ven_amd_pcs_flush:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_ven_amd_pcs_t) -> hsa_status_t>,
+    pub hsa_ven_amd_pcs_destroy: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_ven_amd_pcs_t) -> hsa_status_t,
+    >,
+    pub hsa_ven_amd_pcs_start: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_ven_amd_pcs_t) -> hsa_status_t,
+    >,
+    pub hsa_ven_amd_pcs_stop: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_ven_amd_pcs_t) -> hsa_status_t,
+    >,
+    pub hsa_ven_amd_pcs_flush: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_ven_amd_pcs_t) -> hsa_status_t,
+    >,
 }
 #[allow(clippy::unnecessary_operation, clippy::identity_op)]
 const _: () = {
@@ -5356,10 +5370,16 @@ pub struct AmdExtTable {
         ) -> hsa_status_t,
     >,
     pub hsa_amd_coherency_set_type: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: hsa_agent_t, arg2: hsa_amd_coherency_type_t) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: hsa_agent_t,
+            arg2: hsa_amd_coherency_type_t,
+        ) -> hsa_status_t,
     >,
     pub hsa_amd_profiling_set_profiler_enabled: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: *mut hsa_queue_t, arg2: ::core::ffi::c_int) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: *mut hsa_queue_t,
+            arg2: ::core::ffi::c_int,
+        ) -> hsa_status_t,
     >,
     pub hsa_amd_profiling_async_copy_enable:
         ::core::option::Option<unsafe extern "C-unwind" fn(arg1: bool) -> hsa_status_t>,
@@ -5390,7 +5410,9 @@ pub struct AmdExtTable {
     >,
     pub hsa_amd_async_function: ::core::option::Option<
         unsafe extern "C-unwind" fn(
-            arg1: ::core::option::Option<unsafe extern "C-unwind" fn(arg1: *mut ::core::ffi::c_void)>,
+            arg1: ::core::option::Option<
+                unsafe extern "C-unwind" fn(arg1: *mut ::core::ffi::c_void),
+            >,
             arg2: *mut ::core::ffi::c_void,
         ) -> hsa_status_t,
     >,
@@ -5406,7 +5428,11 @@ pub struct AmdExtTable {
         ) -> u32,
     >,
     pub hsa_amd_queue_cu_set_mask: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: *const hsa_queue_t, arg2: u32, arg3: *const u32) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: *const hsa_queue_t,
+            arg2: u32,
+            arg3: *const u32,
+        ) -> hsa_status_t,
     >,
     pub hsa_amd_memory_pool_get_info: ::core::option::Option<
         unsafe extern "C-unwind" fn(
@@ -5465,7 +5491,11 @@ pub struct AmdExtTable {
         ) -> hsa_status_t,
     >,
     pub hsa_amd_memory_copy_engine_status: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: hsa_agent_t, arg2: hsa_agent_t, arg3: *mut u32) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: hsa_agent_t,
+            arg2: hsa_agent_t,
+            arg3: *mut u32,
+        ) -> hsa_status_t,
     >,
     pub hsa_amd_agent_memory_pool_get_info: ::core::option::Option<
         unsafe extern "C-unwind" fn(
@@ -5587,7 +5617,10 @@ pub struct AmdExtTable {
         ) -> hsa_status_t,
     >,
     pub hsa_amd_ipc_signal_create: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: *mut hsa_amd_ipc_signal_t) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: hsa_signal_t,
+            arg2: *mut hsa_amd_ipc_signal_t,
+        ) -> hsa_status_t,
     >,
     pub hsa_amd_ipc_signal_attach: ::core::option::Option<
         unsafe extern "C-unwind" fn(
@@ -5723,7 +5756,11 @@ pub struct AmdExtTable {
         ) -> hsa_status_t,
     >,
     pub hsa_amd_queue_cu_get_mask: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: *const hsa_queue_t, arg2: u32, arg3: *mut u32) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: *const hsa_queue_t,
+            arg2: u32,
+            arg3: *mut u32,
+        ) -> hsa_status_t,
     >,
     pub hsa_amd_portable_export_dmabuf: ::core::option::Option<
         unsafe extern "C-unwind" fn(
@@ -5733,8 +5770,9 @@ pub struct AmdExtTable {
             arg4: *mut u64,
         ) -> hsa_status_t,
     >,
-    pub hsa_amd_portable_close_dmabuf:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: ::core::ffi::c_int) -> hsa_status_t>,
+    pub hsa_amd_portable_close_dmabuf: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: ::core::ffi::c_int) -> hsa_status_t,
+    >,
     pub hsa_amd_vmem_address_reserve: ::core::option::Option<
         unsafe extern "C-unwind" fn(
             arg1: *mut *mut ::core::ffi::c_void,
@@ -5845,7 +5883,11 @@ pub struct AmdExtTable {
         ) -> u32,
     >,
     pub hsa_amd_memory_get_preferred_copy_engine: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: hsa_agent_t, arg2: hsa_agent_t, arg3: *mut u32) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: hsa_agent_t,
+            arg2: hsa_agent_t,
+            arg3: *mut u32,
+        ) -> hsa_status_t,
     >,
     pub hsa_amd_portable_export_dmabuf_v2: ::core::option::Option<
         unsafe extern "C-unwind" fn(
@@ -5898,8 +5940,7 @@ const _: () = {
     ["Offset of field: AmdExtTable::hsa_amd_profiling_convert_tick_to_system_domain"][::core::mem::offset_of!(
         AmdExtTable,
         hsa_amd_profiling_convert_tick_to_system_domain
-    )
-        - 64usize];
+    ) - 64usize];
     ["Offset of field: AmdExtTable::hsa_amd_signal_async_handler"]
         [::core::mem::offset_of!(AmdExtTable, hsa_amd_signal_async_handler) - 72usize];
     ["Offset of field: AmdExtTable::hsa_amd_async_function"]
@@ -5972,14 +6013,10 @@ const _: () = {
         [::core::mem::offset_of!(AmdExtTable, hsa_amd_runtime_queue_create_register) - 344usize];
     ["Offset of field: AmdExtTable::hsa_amd_memory_lock_to_pool"]
         [::core::mem::offset_of!(AmdExtTable, hsa_amd_memory_lock_to_pool) - 352usize];
-    ["Offset of field: AmdExtTable::hsa_amd_register_deallocation_callback"][::core::mem::offset_of!(
-        AmdExtTable,
-        hsa_amd_register_deallocation_callback
-    ) - 360usize];
-    ["Offset of field: AmdExtTable::hsa_amd_deregister_deallocation_callback"][::core::mem::offset_of!(
-        AmdExtTable,
-        hsa_amd_deregister_deallocation_callback
-    ) - 368usize];
+    ["Offset of field: AmdExtTable::hsa_amd_register_deallocation_callback"]
+        [::core::mem::offset_of!(AmdExtTable, hsa_amd_register_deallocation_callback) - 360usize];
+    ["Offset of field: AmdExtTable::hsa_amd_deregister_deallocation_callback"]
+        [::core::mem::offset_of!(AmdExtTable, hsa_amd_deregister_deallocation_callback) - 368usize];
     ["Offset of field: AmdExtTable::hsa_amd_signal_value_pointer"]
         [::core::mem::offset_of!(AmdExtTable, hsa_amd_signal_value_pointer) - 376usize];
     ["Offset of field: AmdExtTable::hsa_amd_svm_attributes_set"]
@@ -6025,8 +6062,7 @@ const _: () = {
     ["Offset of field: AmdExtTable::hsa_amd_vmem_get_alloc_properties_from_handle"][::core::mem::offset_of!(
         AmdExtTable,
         hsa_amd_vmem_get_alloc_properties_from_handle
-    )
-        - 544usize];
+    ) - 544usize];
     ["Offset of field: AmdExtTable::hsa_amd_agent_set_async_scratch_limit"]
         [::core::mem::offset_of!(AmdExtTable, hsa_amd_agent_set_async_scratch_limit) - 552usize];
     ["Offset of field: AmdExtTable::hsa_amd_queue_get_info"]
@@ -6037,10 +6073,8 @@ const _: () = {
         [::core::mem::offset_of!(AmdExtTable, hsa_amd_enable_logging) - 576usize];
     ["Offset of field: AmdExtTable::hsa_amd_signal_wait_all"]
         [::core::mem::offset_of!(AmdExtTable, hsa_amd_signal_wait_all) - 584usize];
-    ["Offset of field: AmdExtTable::hsa_amd_memory_get_preferred_copy_engine"][::core::mem::offset_of!(
-        AmdExtTable,
-        hsa_amd_memory_get_preferred_copy_engine
-    ) - 592usize];
+    ["Offset of field: AmdExtTable::hsa_amd_memory_get_preferred_copy_engine"]
+        [::core::mem::offset_of!(AmdExtTable, hsa_amd_memory_get_preferred_copy_engine) - 592usize];
     ["Offset of field: AmdExtTable::hsa_amd_portable_export_dmabuf_v2"]
         [::core::mem::offset_of!(AmdExtTable, hsa_amd_portable_export_dmabuf_v2) - 600usize];
     ["Offset of field: AmdExtTable::hsa_amd_ais_file_write"]
@@ -6061,7 +6095,12 @@ pub struct CoreApiTable {
         ) -> hsa_status_t,
     >,
     pub hsa_system_extension_supported: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: u16, arg2: u16, arg3: u16, arg4: *mut bool) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: u16,
+            arg2: u16,
+            arg3: u16,
+            arg4: *mut bool,
+        ) -> hsa_status_t,
     >,
     pub hsa_system_get_extension_table: ::core::option::Option<
         unsafe extern "C-unwind" fn(
@@ -6145,14 +6184,18 @@ pub struct CoreApiTable {
     pub hsa_queue_cas_write_index_screlease: ::core::option::Option<
         unsafe extern "C-unwind" fn(arg1: *const hsa_queue_t, arg2: u64, arg3: u64) -> u64,
     >,
-    pub hsa_queue_add_write_index_scacq_screl:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: *const hsa_queue_t, arg2: u64) -> u64>,
-    pub hsa_queue_add_write_index_scacquire:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: *const hsa_queue_t, arg2: u64) -> u64>,
-    pub hsa_queue_add_write_index_relaxed:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: *const hsa_queue_t, arg2: u64) -> u64>,
-    pub hsa_queue_add_write_index_screlease:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: *const hsa_queue_t, arg2: u64) -> u64>,
+    pub hsa_queue_add_write_index_scacq_screl: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: *const hsa_queue_t, arg2: u64) -> u64,
+    >,
+    pub hsa_queue_add_write_index_scacquire: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: *const hsa_queue_t, arg2: u64) -> u64,
+    >,
+    pub hsa_queue_add_write_index_relaxed: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: *const hsa_queue_t, arg2: u64) -> u64,
+    >,
+    pub hsa_queue_add_write_index_screlease: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: *const hsa_queue_t, arg2: u64) -> u64,
+    >,
     pub hsa_queue_store_read_index_relaxed:
         ::core::option::Option<unsafe extern "C-unwind" fn(arg1: *const hsa_queue_t, arg2: u64)>,
     pub hsa_queue_store_read_index_screlease:
@@ -6232,14 +6275,18 @@ pub struct CoreApiTable {
     >,
     pub hsa_signal_destroy:
         ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t) -> hsa_status_t>,
-    pub hsa_signal_load_relaxed:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t) -> hsa_signal_value_t>,
-    pub hsa_signal_load_scacquire:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t) -> hsa_signal_value_t>,
-    pub hsa_signal_store_relaxed:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_store_screlease:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
+    pub hsa_signal_load_relaxed: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t) -> hsa_signal_value_t,
+    >,
+    pub hsa_signal_load_scacquire: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t) -> hsa_signal_value_t,
+    >,
+    pub hsa_signal_store_relaxed: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_store_screlease: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
     pub hsa_signal_wait_relaxed: ::core::option::Option<
         unsafe extern "C-unwind" fn(
             arg1: hsa_signal_t,
@@ -6258,58 +6305,90 @@ pub struct CoreApiTable {
             arg5: hsa_wait_state_t,
         ) -> hsa_signal_value_t,
     >,
-    pub hsa_signal_and_relaxed:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_and_scacquire:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_and_screlease:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_and_scacq_screl:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_or_relaxed:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_or_scacquire:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_or_screlease:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_or_scacq_screl:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_xor_relaxed:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_xor_scacquire:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_xor_screlease:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_xor_scacq_screl:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
+    pub hsa_signal_and_relaxed: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_and_scacquire: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_and_screlease: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_and_scacq_screl: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_or_relaxed: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_or_scacquire: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_or_screlease: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_or_scacq_screl: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_xor_relaxed: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_xor_scacquire: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_xor_screlease: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_xor_scacq_screl: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
     pub hsa_signal_exchange_relaxed: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t) -> hsa_signal_value_t,
+        unsafe extern "C-unwind" fn(
+            arg1: hsa_signal_t,
+            arg2: hsa_signal_value_t,
+        ) -> hsa_signal_value_t,
     >,
     pub hsa_signal_exchange_scacquire: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t) -> hsa_signal_value_t,
+        unsafe extern "C-unwind" fn(
+            arg1: hsa_signal_t,
+            arg2: hsa_signal_value_t,
+        ) -> hsa_signal_value_t,
     >,
     pub hsa_signal_exchange_screlease: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t) -> hsa_signal_value_t,
+        unsafe extern "C-unwind" fn(
+            arg1: hsa_signal_t,
+            arg2: hsa_signal_value_t,
+        ) -> hsa_signal_value_t,
     >,
     pub hsa_signal_exchange_scacq_screl: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t) -> hsa_signal_value_t,
+        unsafe extern "C-unwind" fn(
+            arg1: hsa_signal_t,
+            arg2: hsa_signal_value_t,
+        ) -> hsa_signal_value_t,
     >,
-    pub hsa_signal_add_relaxed:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_add_scacquire:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_add_screlease:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_add_scacq_screl:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_subtract_relaxed:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_subtract_scacquire:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_subtract_screlease:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_subtract_scacq_screl:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
+    pub hsa_signal_add_relaxed: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_add_scacquire: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_add_screlease: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_add_scacq_screl: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_subtract_relaxed: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_subtract_scacquire: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_subtract_screlease: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_subtract_scacq_screl: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
     pub hsa_signal_cas_relaxed: ::core::option::Option<
         unsafe extern "C-unwind" fn(
             arg1: hsa_signal_t,
@@ -6353,7 +6432,11 @@ pub struct CoreApiTable {
         ) -> hsa_status_t,
     >,
     pub hsa_isa_compatible: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: hsa_isa_t, arg2: hsa_isa_t, arg3: *mut bool) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: hsa_isa_t,
+            arg2: hsa_isa_t,
+            arg3: *mut bool,
+        ) -> hsa_status_t,
     >,
     pub hsa_code_object_serialize: ::core::option::Option<
         unsafe extern "C-unwind" fn(
@@ -6379,8 +6462,9 @@ pub struct CoreApiTable {
             arg4: *mut hsa_code_object_t,
         ) -> hsa_status_t,
     >,
-    pub hsa_code_object_destroy:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_code_object_t) -> hsa_status_t>,
+    pub hsa_code_object_destroy: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_code_object_t) -> hsa_status_t,
+    >,
     pub hsa_code_object_get_info: ::core::option::Option<
         unsafe extern "C-unwind" fn(
             arg1: hsa_code_object_t,
@@ -6509,10 +6593,18 @@ pub struct CoreApiTable {
         ) -> hsa_status_t,
     >,
     pub hsa_extension_get_name: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: u16, arg2: *mut *const ::core::ffi::c_char) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: u16,
+            arg2: *mut *const ::core::ffi::c_char,
+        ) -> hsa_status_t,
     >,
     pub hsa_system_major_extension_supported: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: u16, arg2: u16, arg3: *mut u16, arg4: *mut bool) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: u16,
+            arg2: u16,
+            arg3: *mut u16,
+            arg4: *mut bool,
+        ) -> hsa_status_t,
     >,
     pub hsa_system_get_major_extension_table: ::core::option::Option<
         unsafe extern "C-unwind" fn(
@@ -6550,10 +6642,12 @@ pub struct CoreApiTable {
             arg3: *mut ::core::ffi::c_void,
         ) -> hsa_status_t,
     >,
-    pub hsa_signal_silent_store_relaxed:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
-    pub hsa_signal_silent_store_screlease:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t)>,
+    pub hsa_signal_silent_store_relaxed: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
+    pub hsa_signal_silent_store_screlease: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_t, arg2: hsa_signal_value_t),
+    >,
     pub hsa_signal_group_create: ::core::option::Option<
         unsafe extern "C-unwind" fn(
             arg1: u32,
@@ -6563,8 +6657,9 @@ pub struct CoreApiTable {
             arg5: *mut hsa_signal_group_t,
         ) -> hsa_status_t,
     >,
-    pub hsa_signal_group_destroy:
-        ::core::option::Option<unsafe extern "C-unwind" fn(arg1: hsa_signal_group_t) -> hsa_status_t>,
+    pub hsa_signal_group_destroy: ::core::option::Option<
+        unsafe extern "C-unwind" fn(arg1: hsa_signal_group_t) -> hsa_status_t,
+    >,
     pub hsa_signal_group_wait_any_scacquire: ::core::option::Option<
         unsafe extern "C-unwind" fn(
             arg1: hsa_signal_group_t,
@@ -6605,7 +6700,11 @@ pub struct CoreApiTable {
         ) -> hsa_status_t,
     >,
     pub hsa_isa_get_exception_policies: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: hsa_isa_t, arg2: hsa_profile_t, arg3: *mut u16) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: hsa_isa_t,
+            arg2: hsa_profile_t,
+            arg3: *mut u16,
+        ) -> hsa_status_t,
     >,
     pub hsa_isa_get_round_method: ::core::option::Option<
         unsafe extern "C-unwind" fn(
@@ -6643,7 +6742,10 @@ pub struct CoreApiTable {
         ) -> hsa_status_t,
     >,
     pub hsa_code_object_reader_create_from_file: ::core::option::Option<
-        unsafe extern "C-unwind" fn(arg1: hsa_file_t, arg2: *mut hsa_code_object_reader_t) -> hsa_status_t,
+        unsafe extern "C-unwind" fn(
+            arg1: hsa_file_t,
+            arg2: *mut hsa_code_object_reader_t,
+        ) -> hsa_status_t,
     >,
     pub hsa_code_object_reader_create_from_memory: ::core::option::Option<
         unsafe extern "C-unwind" fn(
@@ -6762,24 +6864,18 @@ const _: () = {
         [::core::mem::offset_of!(CoreApiTable, hsa_queue_load_write_index_relaxed) - 128usize];
     ["Offset of field: CoreApiTable::hsa_queue_store_write_index_relaxed"]
         [::core::mem::offset_of!(CoreApiTable, hsa_queue_store_write_index_relaxed) - 136usize];
-    ["Offset of field: CoreApiTable::hsa_queue_store_write_index_screlease"][::core::mem::offset_of!(
-        CoreApiTable,
-        hsa_queue_store_write_index_screlease
-    ) - 144usize];
-    ["Offset of field: CoreApiTable::hsa_queue_cas_write_index_scacq_screl"][::core::mem::offset_of!(
-        CoreApiTable,
-        hsa_queue_cas_write_index_scacq_screl
-    ) - 152usize];
+    ["Offset of field: CoreApiTable::hsa_queue_store_write_index_screlease"]
+        [::core::mem::offset_of!(CoreApiTable, hsa_queue_store_write_index_screlease) - 144usize];
+    ["Offset of field: CoreApiTable::hsa_queue_cas_write_index_scacq_screl"]
+        [::core::mem::offset_of!(CoreApiTable, hsa_queue_cas_write_index_scacq_screl) - 152usize];
     ["Offset of field: CoreApiTable::hsa_queue_cas_write_index_scacquire"]
         [::core::mem::offset_of!(CoreApiTable, hsa_queue_cas_write_index_scacquire) - 160usize];
     ["Offset of field: CoreApiTable::hsa_queue_cas_write_index_relaxed"]
         [::core::mem::offset_of!(CoreApiTable, hsa_queue_cas_write_index_relaxed) - 168usize];
     ["Offset of field: CoreApiTable::hsa_queue_cas_write_index_screlease"]
         [::core::mem::offset_of!(CoreApiTable, hsa_queue_cas_write_index_screlease) - 176usize];
-    ["Offset of field: CoreApiTable::hsa_queue_add_write_index_scacq_screl"][::core::mem::offset_of!(
-        CoreApiTable,
-        hsa_queue_add_write_index_scacq_screl
-    ) - 184usize];
+    ["Offset of field: CoreApiTable::hsa_queue_add_write_index_scacq_screl"]
+        [::core::mem::offset_of!(CoreApiTable, hsa_queue_add_write_index_scacq_screl) - 184usize];
     ["Offset of field: CoreApiTable::hsa_queue_add_write_index_scacquire"]
         [::core::mem::offset_of!(CoreApiTable, hsa_queue_add_write_index_scacquire) - 192usize];
     ["Offset of field: CoreApiTable::hsa_queue_add_write_index_relaxed"]
@@ -6912,18 +7008,14 @@ const _: () = {
         [::core::mem::offset_of!(CoreApiTable, hsa_executable_freeze) - 704usize];
     ["Offset of field: CoreApiTable::hsa_executable_get_info"]
         [::core::mem::offset_of!(CoreApiTable, hsa_executable_get_info) - 712usize];
-    ["Offset of field: CoreApiTable::hsa_executable_global_variable_define"][::core::mem::offset_of!(
-        CoreApiTable,
-        hsa_executable_global_variable_define
-    ) - 720usize];
+    ["Offset of field: CoreApiTable::hsa_executable_global_variable_define"]
+        [::core::mem::offset_of!(CoreApiTable, hsa_executable_global_variable_define) - 720usize];
     ["Offset of field: CoreApiTable::hsa_executable_agent_global_variable_define"][::core::mem::offset_of!(
         CoreApiTable,
         hsa_executable_agent_global_variable_define
     ) - 728usize];
-    ["Offset of field: CoreApiTable::hsa_executable_readonly_variable_define"][::core::mem::offset_of!(
-        CoreApiTable,
-        hsa_executable_readonly_variable_define
-    ) - 736usize];
+    ["Offset of field: CoreApiTable::hsa_executable_readonly_variable_define"]
+        [::core::mem::offset_of!(CoreApiTable, hsa_executable_readonly_variable_define) - 736usize];
     ["Offset of field: CoreApiTable::hsa_executable_validate"]
         [::core::mem::offset_of!(CoreApiTable, hsa_executable_validate) - 744usize];
     ["Offset of field: CoreApiTable::hsa_executable_get_symbol"]
@@ -6972,10 +7064,8 @@ const _: () = {
         [::core::mem::offset_of!(CoreApiTable, hsa_isa_iterate_wavefronts) - 920usize];
     ["Offset of field: CoreApiTable::hsa_code_object_get_symbol_from_name"]
         [::core::mem::offset_of!(CoreApiTable, hsa_code_object_get_symbol_from_name) - 928usize];
-    ["Offset of field: CoreApiTable::hsa_code_object_reader_create_from_file"][::core::mem::offset_of!(
-        CoreApiTable,
-        hsa_code_object_reader_create_from_file
-    ) - 936usize];
+    ["Offset of field: CoreApiTable::hsa_code_object_reader_create_from_file"]
+        [::core::mem::offset_of!(CoreApiTable, hsa_code_object_reader_create_from_file) - 936usize];
     ["Offset of field: CoreApiTable::hsa_code_object_reader_create_from_memory"][::core::mem::offset_of!(
         CoreApiTable,
         hsa_code_object_reader_create_from_memory
@@ -6984,26 +7074,18 @@ const _: () = {
         [::core::mem::offset_of!(CoreApiTable, hsa_code_object_reader_destroy) - 952usize];
     ["Offset of field: CoreApiTable::hsa_executable_create_alt"]
         [::core::mem::offset_of!(CoreApiTable, hsa_executable_create_alt) - 960usize];
-    ["Offset of field: CoreApiTable::hsa_executable_load_program_code_object"][::core::mem::offset_of!(
-        CoreApiTable,
-        hsa_executable_load_program_code_object
-    ) - 968usize];
-    ["Offset of field: CoreApiTable::hsa_executable_load_agent_code_object"][::core::mem::offset_of!(
-        CoreApiTable,
-        hsa_executable_load_agent_code_object
-    ) - 976usize];
+    ["Offset of field: CoreApiTable::hsa_executable_load_program_code_object"]
+        [::core::mem::offset_of!(CoreApiTable, hsa_executable_load_program_code_object) - 968usize];
+    ["Offset of field: CoreApiTable::hsa_executable_load_agent_code_object"]
+        [::core::mem::offset_of!(CoreApiTable, hsa_executable_load_agent_code_object) - 976usize];
     ["Offset of field: CoreApiTable::hsa_executable_validate_alt"]
         [::core::mem::offset_of!(CoreApiTable, hsa_executable_validate_alt) - 984usize];
     ["Offset of field: CoreApiTable::hsa_executable_get_symbol_by_name"]
         [::core::mem::offset_of!(CoreApiTable, hsa_executable_get_symbol_by_name) - 992usize];
-    ["Offset of field: CoreApiTable::hsa_executable_iterate_agent_symbols"][::core::mem::offset_of!(
-        CoreApiTable,
-        hsa_executable_iterate_agent_symbols
-    ) - 1000usize];
-    ["Offset of field: CoreApiTable::hsa_executable_iterate_program_symbols"][::core::mem::offset_of!(
-        CoreApiTable,
-        hsa_executable_iterate_program_symbols
-    ) - 1008usize];
+    ["Offset of field: CoreApiTable::hsa_executable_iterate_agent_symbols"]
+        [::core::mem::offset_of!(CoreApiTable, hsa_executable_iterate_agent_symbols) - 1000usize];
+    ["Offset of field: CoreApiTable::hsa_executable_iterate_program_symbols"]
+        [::core::mem::offset_of!(CoreApiTable, hsa_executable_iterate_program_symbols) - 1008usize];
 };
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]

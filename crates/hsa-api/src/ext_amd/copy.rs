@@ -33,7 +33,11 @@ impl Dependencies {
 }
 
 /// Checks the arguments in the order of the header and hands the request to `start`.
-fn linear(runtime: &Runtime, args: &Linear, start: impl FnOnce(&CopyRequest<'_>) -> hsa_core::Result<()>) -> Result {
+fn linear(
+    runtime: &Runtime,
+    args: &Linear,
+    start: impl FnOnce(&CopyRequest<'_>) -> hsa_core::Result<()>,
+) -> Result {
     if args.dst.is_null() || args.src.is_null() {
         return Err(Core::InvalidArgument.into());
     }
@@ -147,7 +151,11 @@ hsa_export! { amd_ext:
 }
 
 fn pitched(raw: hsa_pitched_ptr_t) -> PitchedPtr {
-    PitchedPtr { base: address(raw.base), pitch: bytes(raw.pitch), slice: bytes(raw.slice) }
+    PitchedPtr {
+        base: address(raw.base),
+        pitch: bytes(raw.pitch),
+        slice: bytes(raw.slice),
+    }
 }
 
 fn dim(raw: hsa_dim3_t) -> [u32; 3] {

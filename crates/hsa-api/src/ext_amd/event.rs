@@ -25,7 +25,11 @@ hsa_export! { amd_ext:
 
 fn record(event: &SystemEvent) -> hsa_amd_event_t {
     match *event {
-        SystemEvent::MemoryFault { agent, address, reason } => hsa_amd_event_t {
+        SystemEvent::MemoryFault {
+            agent,
+            address,
+            reason,
+        } => hsa_amd_event_t {
             event_type: HSA_AMD_GPU_MEMORY_FAULT_EVENT,
             __bindgen_anon_1: hsa_amd_event_s__bindgen_ty_1 {
                 memory_fault: hsa_amd_gpu_memory_fault_info_t {
@@ -35,7 +39,11 @@ fn record(event: &SystemEvent) -> hsa_amd_event_t {
                 },
             },
         },
-        SystemEvent::HwException { agent, reset_type, reset_cause } => hsa_amd_event_t {
+        SystemEvent::HwException {
+            agent,
+            reset_type,
+            reset_cause,
+        } => hsa_amd_event_t {
             event_type: HSA_AMD_GPU_HW_EXCEPTION_EVENT,
             __bindgen_anon_1: hsa_amd_event_s__bindgen_ty_1 {
                 hw_exception: hsa_amd_gpu_hw_exception_info_t {

@@ -29,7 +29,11 @@ hsa_export! { amd_ext:
 }
 
 fn require_gpu(runtime: &hsa_core::Runtime, agent: hsa_agent_t) -> hsa_core::Result<()> {
-    if runtime.agent(agent.handle)?.is_gpu() { Ok(()) } else { Err(Core::InvalidAgent) }
+    if runtime.agent(agent.handle)?.is_gpu() {
+        Ok(())
+    } else {
+        Err(Core::InvalidAgent)
+    }
 }
 
 hsa_export! { amd_ext:

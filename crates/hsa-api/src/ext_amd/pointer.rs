@@ -46,7 +46,10 @@ hsa_export! { amd_ext:
 }
 
 /// Writes as many bytes as the caller's structure has: `size` says so.
-fn deliver(out: &crate::args::Checked<hsa_amd_pointer_info_t>, found: &PointerInfo) -> crate::entry::Result {
+fn deliver(
+    out: &crate::args::Checked<hsa_amd_pointer_info_t>,
+    found: &PointerInfo,
+) -> crate::entry::Result {
     // SAFETY: every version of the structure starts with `size`.
     let size = unsafe { out.address().cast::<u32>().read_unaligned() };
     if size == 0 {
@@ -60,7 +63,9 @@ fn deliver(out: &crate::args::Checked<hsa_amd_pointer_info_t>, found: &PointerIn
         hostBaseAddress: pointer(found.host_base),
         sizeInBytes: usize::try_from(found.size).unwrap_or(usize::MAX),
         userData: pointer(found.user_data),
-        agentOwner: hsa_agent_t { handle: found.agent_owner },
+        agentOwner: hsa_agent_t {
+            handle: found.agent_owner,
+        },
         global_flags: found.global_flags,
         registered: found.registered,
     };

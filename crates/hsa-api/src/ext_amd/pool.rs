@@ -44,7 +44,9 @@ fn info(pool: &Pool, attribute: hsa_amd_memory_pool_info_t, value: ValuePtr) -> 
         HSA_AMD_MEMORY_POOL_INFO_SIZE => value.put::<usize>(size(pool.size)),
         HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALLOWED => value.put::<bool>(pool.alloc_allowed()),
         HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_GRANULE
-        | HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT => value.put::<usize>(size(pool.alloc_granule())),
+        | HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_ALIGNMENT => {
+            value.put::<usize>(size(pool.alloc_granule()))
+        }
         HSA_AMD_MEMORY_POOL_INFO_RUNTIME_ALLOC_REC_GRANULE => {
             value.put::<usize>(size(pool.alloc_rec_granule()))
         }

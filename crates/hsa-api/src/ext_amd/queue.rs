@@ -10,7 +10,11 @@ use std::ffi::{c_int, c_void};
 
 /// hsa_ext_amd.h counts bits; they come in words of 32.
 fn mask_words(bits: u32) -> hsa_core::Result<usize> {
-    if bits.is_multiple_of(32) { Ok(bits as usize / 32) } else { Err(Core::InvalidArgument) }
+    if bits.is_multiple_of(32) {
+        Ok(bits as usize / 32)
+    } else {
+        Err(Core::InvalidArgument)
+    }
 }
 
 hsa_export! { amd_ext:

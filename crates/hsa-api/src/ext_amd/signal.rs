@@ -16,7 +16,12 @@ struct Wait {
 }
 
 impl Wait {
-    fn read(count: u32, signals: &In<hsa_signal_t>, conds: &In<hsa_signal_condition_t>, values: &In<i64>) -> Result<Self> {
+    fn read(
+        count: u32,
+        signals: &In<hsa_signal_t>,
+        conds: &In<hsa_signal_condition_t>,
+        values: &In<i64>,
+    ) -> Result<Self> {
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         Ok(Self {
             signals: list(signals, count)?,

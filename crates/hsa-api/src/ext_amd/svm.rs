@@ -9,9 +9,18 @@ use hsa_core::{Error as Core, runtime};
 use hsa_sys::*;
 use std::ffi::c_void;
 
-fn attributes(raw: &In<hsa_amd_svm_attribute_pair_t>, count: usize) -> hsa_core::Result<Vec<SvmAttribute>> {
+fn attributes(
+    raw: &In<hsa_amd_svm_attribute_pair_t>,
+    count: usize,
+) -> hsa_core::Result<Vec<SvmAttribute>> {
     let pairs = raw.array(count)?;
-    Ok(pairs.iter().map(|pair| SvmAttribute { attribute: pair.attribute, value: pair.value }).collect())
+    Ok(pairs
+        .iter()
+        .map(|pair| SvmAttribute {
+            attribute: pair.attribute,
+            value: pair.value,
+        })
+        .collect())
 }
 
 hsa_export! { amd_ext:
