@@ -33,7 +33,7 @@ impl Runtime {
         let done = signal::create(live, 1, true)?;
         let result = run(live, &route, vec![piece], &[], Some(done));
         if result.is_ok() {
-            let _ = done.wait(
+            done.wait(
                 Condition::Lt,
                 1,
                 u64::MAX,

@@ -25,7 +25,6 @@ impl Signal {
     /// value last seen. `order` is `Relaxed` or `Acquire`.
     ///
     /// A signal that is destroyed meanwhile ends the wait.
-    #[must_use]
     pub fn wait(
         self,
         condition: Condition,

@@ -56,7 +56,7 @@ fn copies_of_odd_sizes(gpus: &str) {
         (8 << 20, 3),
     ] {
         let data = pattern(size, u8::try_from(offset % 251).unwrap());
-        let offset = offset as u64;
+        let offset = u64::try_from(offset).unwrap();
         write(a + offset, &data);
         write(b, &vec![0xee; size + 2]);
         let size64 = size as u64;
@@ -259,8 +259,8 @@ fn an_empty_copy_completes_and_a_null_one_is_refused() {
         deps: &[],
         completion: None,
     };
-    // SAFETY: refused before anything is touched.
     assert_eq!(
+        // SAFETY: refused before anything is touched.
         unsafe { rt.async_copy(&request) }.unwrap_err(),
         Error::InvalidArgument
     );
@@ -387,13 +387,13 @@ fn engines_are_reported_idle_and_can_be_named() {
     unsafe { rt.async_copy_on_engine(&request, 2, false) }.unwrap();
     wait_zero(done);
     assert_eq!(read(vram, 4096), [9; 4096]);
-    // SAFETY: refused before anything is touched.
     assert_eq!(
+        // SAFETY: refused before anything is touched.
         unsafe { rt.async_copy_on_engine(&request, 3, false) }.unwrap_err(),
         Error::InvalidArgument
     );
-    // SAFETY: as above.
     assert_eq!(
+        // SAFETY: as above.
         unsafe { rt.async_copy_on_engine(&request, 1 << 20, false) }.unwrap_err(),
         Error::InvalidArgument
     );

@@ -172,13 +172,13 @@ fn pinned_memory_has_a_second_address_with_the_same_offset() {
         PointerType::Unknown
     );
     rt.unlock(host).unwrap();
-    // SAFETY: refused before anything is touched.
     assert_eq!(
+        // SAFETY: refused before anything is touched.
         unsafe { rt.lock(0, 10, &[], None, 0) }.unwrap_err(),
         Error::InvalidArgument
     );
-    // SAFETY: as above.
     assert_eq!(
+        // SAFETY: as above.
         unsafe { rt.lock(host, 0, &[], None, 0) }.unwrap_err(),
         Error::InvalidArgument
     );
@@ -213,8 +213,8 @@ fn locking_pool_memory_keeps_its_address() {
     let buffer = rt
         .allocate(rt.pool(rt.cpu(), PoolKind::SystemCoarse), 4096, 0)
         .unwrap();
-    // SAFETY: the buffer is not freed before the unlock.
     assert_eq!(
+        // SAFETY: the buffer is not freed before the unlock.
         unsafe { rt.lock(buffer, 4096, &[rt.gpu(0)], None, 0) },
         Ok(buffer)
     );
@@ -259,7 +259,7 @@ fn memory_that_runs_out_is_an_error_and_comes_back() {
     let rt = Open::new("gfx1030");
     let gpu = rt.gpu(0);
     let pool = rt.pool(gpu, PoolKind::VramCoarse);
-    let half = pool.size / 2 & !0xfff;
+    let half = (pool.size / 2) & !0xfff;
     let first = rt.allocate(pool, half, 0).unwrap();
     let second = rt.allocate(pool, half + (64 << 20), 0);
     assert_eq!(second.unwrap_err(), Error::OutOfResources);
@@ -313,8 +313,8 @@ fn copy_and_fill_reach_host_device_and_pinned_memory() {
             .all(|c| c == 0xdead_beef_u32.to_ne_bytes())
     );
     assert_eq!(read(vram + 8_000, 100), data[7_999..8_099]);
-    // SAFETY: refused before anything is written.
     assert_eq!(
+        // SAFETY: refused before anything is written.
         unsafe { rt.fill(vram + 2, 0, 1) }.unwrap_err(),
         Error::InvalidArgument
     );
