@@ -229,11 +229,16 @@ impl Agent {
         handle::encode(Kind::Agent, self.nearest_cpu)
     }
 
-    /// `HSA_AGENT_INFO_EXTENSIONS`: bit *n* of the map says that extension *n* is there. Images
-    /// (1) are not; the loader (0x201) and profiling tables are.
+    /// `HSA_AGENT_INFO_EXTENSIONS`: bit *n* of the map says that extension *n* is there. GPUs have
+    /// images (1), as with AMD's runtime: HIP refuses pitched and 3D allocations without the bit.
+    /// Which formats an image may have is a question of its own, and so far none.
     #[must_use]
     pub fn extensions(&self) -> [u8; 128] {
-        crate::system::extension_map()
+        let mut map = crate::system::extension_map();
+        if self.is_gpu() {
+            map[0] |= 1 << crate::system::EXTENSION_IMAGES;
+        }
+        map
     }
 
     /// `HSA_AMD_AGENT_INFO_MEMORY_PROPERTIES`: bit 0 says APU.

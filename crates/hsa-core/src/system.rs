@@ -4,6 +4,8 @@
 pub const VERSION: (u16, u16) = (1, 1);
 /// Ticks of [`timestamp`] in a second.
 pub const TIMESTAMP_FREQUENCY: u64 = 1_000_000_000;
+/// `HSA_EXTENSION_IMAGES`
+pub const EXTENSION_IMAGES: u16 = 1;
 /// `HSA_EXTENSION_AMD_PROFILER`
 pub const EXTENSION_AMD_PROFILER: u16 = 0x200;
 /// `HSA_EXTENSION_AMD_LOADER`
