@@ -50,6 +50,8 @@ pub(crate) fn interposed(test: &str, gpus: &str, body: fn(&Arc<dyn Kernel>)) {
         body(&(Arc::new(LinuxKfd) as Arc<dyn Kernel>));
         return;
     }
+    // The pipes to the child are descriptors of this process.
+    let _turn = TURN.read();
     let (_, name) = test.split_once("::").unwrap();
     let output = Command::new(std::env::current_exe().unwrap())
         .args([name, "--exact", "--nocapture", "--test-threads=1"])

@@ -1,6 +1,6 @@
 //! AMD's own stack as judge: Debian's rocminfo on AMD's runtime and thunk, over the interposer.
 
-use crate::harness::interposer;
+use crate::harness::{TURN, interposer};
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -12,6 +12,7 @@ fn rocminfo(gpus: &str) -> Option<Output> {
         println!("skipped: {ROCMINFO} is not installed");
         return None;
     }
+    let _turn = TURN.read();
     let mut command = Command::new(ROCMINFO);
     command
         .env("LD_PRELOAD", interposer())
@@ -44,26 +45,23 @@ fn check(gpus: &str, names: &[&str], units: &[&str]) {
 
 #[test]
 fn rocminfo_lists_an_mi210() {
-    check("gfx90a", &["gfx90a"], &["104(0x68)"]);
+    check("gfx90a", &["gfx90a"], &["104"]);
 }
 
 #[test]
 fn rocminfo_lists_an_rx_6900_xt() {
-    check("gfx1030", &["gfx1030"], &["80(0x50)"]);
+    check("gfx1030", &["gfx1030"], &["80"]);
 }
 
 #[test]
 fn rocminfo_lists_several_gpus() {
     let names = ["gfx90a", "gfx90a", "gfx1030"];
-    check(
-        "gfx90a*2,gfx1030",
-        &names,
-        &["104(0x68)", "104(0x68)", "80(0x50)"],
-    );
+    check("gfx90a*2,gfx1030", &names, &["104", "104", "80"]);
 }
 
 #[test]
 fn programs_that_do_not_touch_the_device_are_left_alone() {
+    let _turn = TURN.read();
     for gpus in [None, Some("gfx90a"), Some("no such profile")] {
         let mut command = Command::new("/bin/cat");
         command
@@ -83,6 +81,7 @@ fn programs_that_do_not_touch_the_device_are_left_alone() {
 
 #[test]
 fn an_unknown_profile_is_named_once() {
+    let _turn = TURN.read();
     let mut command = Command::new("/bin/cat");
     command.args(["/dev/kfd", "/sys/class/kfd/kfd/topology/generation_id"]);
     command
