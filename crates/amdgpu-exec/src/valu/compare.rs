@@ -70,15 +70,11 @@ impl<T: Ordered> Kernel for Compare<T> {
         let mut row = Chunk::ZERO;
         for lane in 0..CHUNK_LANES {
             let (a, b) = (T::value(rows, 0, lane), T::value(rows, 1, lane));
-            row.0[lane] = if a < b {
-                less
-            } else if a == b {
-                equal
-            } else if a > b {
-                greater
-            } else {
-                unordered
-            };
+            let all = |holds: bool| if holds { u32::MAX } else { 0 };
+            let (lt, eq, gt) = (all(a < b), all(a == b), all(a > b));
+            // Masks instead of branches, so that the loop vectorises.
+            let ordered = lt & less | eq & equal | gt & greater;
+            row.0[lane] = ordered | !(lt | eq | gt) & unordered;
         }
         out.mask = lanes::to_mask(&row);
     }
