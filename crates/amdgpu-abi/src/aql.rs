@@ -35,7 +35,12 @@ pub struct Header(pub u16);
 impl Header {
     /// Composes a header. Scopes: 0 none, 1 agent, 2 system.
     pub const fn new(packet_type: u8, barrier: bool, acquire: u8, release: u8) -> Self {
-        Self(packet_type as u16 | (barrier as u16) << 8 | (acquire as u16) << 9 | (release as u16) << 11)
+        Self(
+            packet_type as u16
+                | (barrier as u16) << 8
+                | (acquire as u16) << 9
+                | (release as u16) << 11,
+        )
     }
     /// Packet type, see [`packet_type`].
     pub const fn packet_type(self) -> u8 {
