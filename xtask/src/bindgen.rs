@@ -50,7 +50,7 @@ const BINDINGS: &[Binding] = &[
 ///
 /// # Errors
 /// A header is missing, libclang is not installed, or the output cannot be written.
-pub fn run() -> Result<(), Box<dyn Error>> {
+pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let shim = shim_directory()?;
     let done = BINDINGS
         .iter()

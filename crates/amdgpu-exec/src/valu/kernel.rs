@@ -195,11 +195,22 @@ impl<L: Lane32, const A: bool, const B: bool, const C: bool> Body for Hot32<L, A
             if exec == 0 {
                 continue;
             }
-            let [ia, ib, ic, _] = step.src.map(|index| usize::from(index) + chunk);
             let out = map32::<L>(
-                if A { wave.chunk(ia) } else { &a },
-                if B { wave.chunk(ib) } else { &b },
-                if C { wave.chunk(ic) } else { &c },
+                if A {
+                    wave.chunk(usize::from(step.src[0]) + chunk)
+                } else {
+                    &a
+                },
+                if B {
+                    wave.chunk(usize::from(step.src[1]) + chunk)
+                } else {
+                    &b
+                },
+                if C {
+                    wave.chunk(usize::from(step.src[2]) + chunk)
+                } else {
+                    &c
+                },
             );
             lanes::store(wave, usize::from(step.dst) + chunk, exec, &out);
         }
