@@ -11,14 +11,15 @@ use amdgpu_isa::{Inst, Op, Operand, Target};
 use crate::access::names::{self, with_atomic, with_load_kind, with_store_kind};
 use crate::access::private::{self, Offsets};
 use crate::access::{
-    Addresses, AtomicOperands, Global, atomic_lanes, blend, kind, load_lanes, rmw, store_lanes,
+    Addresses, AtomicOperands, Global, atomic_lanes, kind, load_lanes, rmw, store_lanes,
 };
 use crate::context::Context;
 use crate::flat::chunk;
 use crate::launch::{ADD_TID_ENABLE, SWIZZLE_ENABLE};
+use crate::rows::blend;
 use crate::salu::operand::Source;
 use crate::salu::{nothing, operand};
-use crate::step::{Flow, Step, StepFn, TranslateEnv};
+use crate::step::{Body, Flow, HostLevel, Step, StepFn, TranslateEnv, select as level_of};
 use crate::wave::{CHUNK_LANES, Chunk, Wave};
 
 /// Translates an MUBUF instruction. `dst` data, `src[0]` address, `src[1]` data chunks, `src[2]`
@@ -49,7 +50,7 @@ pub(crate) fn translate(inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step
         },
     }
     step.constant[0] = u64::from(inst.imm.cast_unsigned());
-    step.run = select(inst.op.name().strip_prefix("buffer_")?)?;
+    step.run = select(inst.op.name().strip_prefix("buffer_")?, env.level)?;
     Some(step)
 }
 
@@ -76,11 +77,11 @@ fn release(_: &mut Wave, context: &mut Context<'_>, _: &Step) -> Flow {
     Flow::Next
 }
 
-fn select(name: &str) -> Option<StepFn> {
+fn select(name: &str, level: HostLevel) -> Option<StepFn> {
     if let Some(kind) = names::load(name) {
         macro_rules! body {
             ($k:expr) => {
-                load::<{ $k }> as StepFn
+                level_of::<Load<{ $k }>>(level)
             };
         }
         return Some(with_load_kind!(kind, body));
@@ -88,7 +89,7 @@ fn select(name: &str) -> Option<StepFn> {
     if let Some(kind) = names::store(name) {
         macro_rules! body {
             ($k:expr) => {
-                store::<{ $k }> as StepFn
+                level_of::<Store<{ $k }>>(level)
             };
         }
         return Some(with_store_kind!(kind, body));
@@ -239,11 +240,11 @@ fn addresses(
         .wrapping_add(u64::from(scalar_offset(wave, step)));
     let mut addresses = [0; CHUNK_LANES];
     let mut inside = 0;
-    for lane in 0..CHUNK_LANES {
+    for (lane, address) in addresses.iter_mut().enumerate() {
         let (index, offset) = lane_operands(wave, step, buffer, chunk, lane);
         let offset = offset + 4 * dword as u64;
         if let Some(at) = buffer.locate(index, offset, bytes.min(4) as u64) {
-            addresses[lane] = base.wrapping_add(at);
+            *address = base.wrapping_add(at);
             inside |= 1 << lane;
         }
     }
@@ -271,31 +272,36 @@ fn private_offsets(
     }
     let second = usize::from(step.inst.mods.idxen) * wave.chunks_per_register();
     let own = wave.chunk(usize::from(step.src[0]) + chunk + second);
-    let mut offsets = [0; CHUNK_LANES];
-    for (offset, own) in offsets.iter_mut().zip(own.0) {
-        *offset = base.wrapping_add(own);
+    let mut offsets = Chunk::splat(base);
+    for (offset, own) in offsets.0.iter_mut().zip(own.0) {
+        *offset = offset.wrapping_add(own);
     }
     Offsets::PerLane(offsets)
 }
 
-fn load<const K: u8>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
-    let buffer = Descriptor::read(wave, step);
-    for chunk in 0..wave.chunks_per_register() {
-        let exec = wave.exec_chunk(chunk);
-        if exec == 0 {
-            continue;
+struct Load<const K: u8>;
+
+impl<const K: u8> Body for Load<K> {
+    #[inline(always)]
+    fn run<const V3: bool>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
+        let buffer = Descriptor::read(wave, step);
+        for chunk in 0..wave.chunks_per_register() {
+            let exec = wave.exec_chunk(chunk);
+            if exec == 0 {
+                continue;
+            }
+            let flow = if buffer.is_private() {
+                let offsets = private_offsets(wave, context, step, &buffer, chunk);
+                private::load::<K, V3>(wave, context, &offsets, usize::from(step.dst), chunk, exec)
+            } else {
+                load_chunk::<K>(wave, context, step, &buffer, chunk, exec)
+            };
+            if flow != Flow::Next {
+                return flow;
+            }
         }
-        let flow = if buffer.is_private() {
-            let offsets = private_offsets(wave, context, step, &buffer, chunk);
-            private::load::<K>(wave, context, &offsets, usize::from(step.dst), chunk, exec)
-        } else {
-            load_chunk::<K>(wave, context, step, &buffer, chunk, exec)
-        };
-        if flow != Flow::Next {
-            return flow;
-        }
+        Flow::Next
     }
-    Flow::Next
 }
 
 /// Loads dword by dword: each is in range or not on its own, and swizzling may separate them.
@@ -322,7 +328,7 @@ fn load_chunk<const K: u8>(
             for value in &mut zero.0 {
                 *value = kind::merge::<K>(*value, 0);
             }
-            blend(wave.chunk_mut(dst), &zero, outside);
+            blend::<false>(wave.chunk_mut(dst), &zero, outside);
         }
         let mask = exec & inside;
         let flow = if bytes < 4 {
@@ -337,31 +343,36 @@ fn load_chunk<const K: u8>(
     Flow::Next
 }
 
-fn store<const K: u8>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
-    let buffer = Descriptor::read(wave, step);
-    for chunk in 0..wave.chunks_per_register() {
-        let exec = wave.exec_chunk(chunk);
-        if exec == 0 {
-            continue;
+struct Store<const K: u8>;
+
+impl<const K: u8> Body for Store<K> {
+    #[inline(always)]
+    fn run<const V3: bool>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
+        let buffer = Descriptor::read(wave, step);
+        for chunk in 0..wave.chunks_per_register() {
+            let exec = wave.exec_chunk(chunk);
+            if exec == 0 {
+                continue;
+            }
+            let flow = if buffer.is_private() {
+                let offsets = private_offsets(wave, context, step, &buffer, chunk);
+                private::store::<K, V3>(
+                    wave,
+                    context,
+                    &offsets,
+                    usize::from(step.src[1]),
+                    chunk,
+                    exec,
+                )
+            } else {
+                store_chunk::<K>(wave, context, step, &buffer, chunk, exec)
+            };
+            if flow != Flow::Next {
+                return flow;
+            }
         }
-        let flow = if buffer.is_private() {
-            let offsets = private_offsets(wave, context, step, &buffer, chunk);
-            private::store::<K>(
-                wave,
-                context,
-                &offsets,
-                usize::from(step.src[1]),
-                chunk,
-                exec,
-            )
-        } else {
-            store_chunk::<K>(wave, context, step, &buffer, chunk, exec)
-        };
-        if flow != Flow::Next {
-            return flow;
-        }
+        Flow::Next
     }
-    Flow::Next
 }
 
 fn store_chunk<const K: u8>(
@@ -425,7 +436,7 @@ fn atomic<const OP: u8, const WIDE: bool>(
         }
         if let Some(dst) = dst {
             for register in 0..width {
-                blend(
+                blend::<false>(
                     wave.chunk_mut(dst + register * stride),
                     &Chunk::ZERO,
                     exec & !inside,

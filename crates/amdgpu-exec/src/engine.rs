@@ -50,7 +50,7 @@ pub struct Interpreter {
     config: Config,
     level: HostLevel,
     pool: Pool,
-    workers: Mutex<Vec<Box<Worker>>>,
+    workers: Mutex<Vec<Worker>>,
     blocks: SharedBlocks,
     gws: Mutex<HashMap<u64, Arc<Gws>>>,
 }
@@ -93,8 +93,7 @@ impl Interpreter {
 
 impl Engine for Interpreter {
     fn run(&self, dispatch: &Dispatch, memory: &dyn Memory, device: &dyn Device) -> Outcome {
-        let mut port = Port::new(memory);
-        let launch = match Launch::new(dispatch, &mut port) {
+        let launch = match Launch::new(dispatch, memory) {
             Ok(launch) => launch,
             Err(stop) => {
                 let at = WaveLocation {
@@ -230,6 +229,7 @@ impl<'a> DispatchJob<'a> {
             table,
             shared: &self.engine.blocks,
             level: self.engine.level,
+            resumed: block::UNKNOWN,
             instructions: 0,
         };
         let mut residents = Residents {

@@ -25,16 +25,19 @@ pub(crate) struct Resident {
     state: State,
 }
 
+/// A list of waves that are moved by pointer: a wave has more than a KiB.
+type Waves = Vec<Box<Resident>>;
+
 /// Idle waves for reuse.
 #[derive(Default)]
 pub(crate) struct Spare {
-    waves: Vec<Box<Resident>>,
+    waves: Waves,
     lds: Vec<Lds>,
 }
 
 /// A workgroup that has started.
 pub(crate) struct Group {
-    waves: Vec<Box<Resident>>,
+    waves: Waves,
     lds: Lds,
     running: usize,
     at_barrier: usize,
@@ -158,18 +161,9 @@ impl Resident {
         std::mem::swap(&mut self.scratch, &mut context.scratch);
         exit
     }
-
-    /// The wave, for tests.
-    pub(crate) fn wave(&self) -> &Wave {
-        &self.wave
-    }
 }
 
 /// Fisher-Yates with a small generator; seed 0 keeps the order.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "remainder of a small divisor"
-)]
 fn shuffle<T>(items: &mut [T], mut seed: u64) {
     if seed == 0 {
         return;
@@ -179,12 +173,5 @@ fn shuffle<T>(items: &mut [T], mut seed: u64) {
             .wrapping_mul(0x5851_f42d_4c95_7f2d)
             .wrapping_add(0x1405_7b7e_f767_814f);
         items.swap(i, (seed >> 33) as usize % (i + 1));
-    }
-}
-
-#[cfg(test)]
-impl Group {
-    pub(crate) fn waves(&self) -> impl Iterator<Item = &Wave> {
-        self.waves.iter().map(|resident| resident.wave())
     }
 }

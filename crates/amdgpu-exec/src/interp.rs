@@ -24,6 +24,8 @@ pub(crate) struct Runner<'e> {
     pub(crate) table: &'e mut BlockTable,
     pub(crate) shared: &'e SharedBlocks,
     pub(crate) level: HostLevel,
+    /// Entry that a wave was last resumed at.
+    pub(crate) resumed: u32,
     /// Instructions executed.
     pub(crate) instructions: u64,
 }
@@ -32,7 +34,7 @@ impl Runner<'_> {
     /// Runs `wave` for about `budget` instructions.
     pub(crate) fn run(&mut self, wave: &mut Wave, context: &mut Context<'_>, budget: u64) -> Exit {
         let limit = self.instructions + budget;
-        let mut index = match self.enter(wave, context) {
+        let mut index = match self.resume(wave, context) {
             Ok(index) => index,
             Err(stop) => return self.stop_at_entry(wave, stop),
         };
@@ -99,6 +101,17 @@ impl Runner<'_> {
             }
         }
         Ok(next)
+    }
+
+    /// The entry to begin with: mostly the one where the wave before this one began.
+    fn resume(&mut self, wave: &Wave, context: &mut Context<'_>) -> Result<u32, Stop> {
+        let mode = wave.mode & mode::TRANSLATION;
+        if !self.table.fits(self.resumed, wave.pc, mode)
+            || self.table.entries[self.resumed as usize].epoch != context.code_epoch
+        {
+            self.resumed = self.enter(wave, context)?;
+        }
+        Ok(self.resumed)
     }
 
     #[inline(never)]

@@ -7,9 +7,9 @@ use amdgpu_abi::descriptor::{KernelDescriptor, property};
 use amdgpu_isa::Target;
 use amdgpu_isa::scalar;
 
-use crate::api::{Dispatch, Stop};
+use crate::api::{Dispatch, Memory, Stop};
 use crate::memory::Port;
-use crate::wave::{CHUNK_LANES, Place, Wave, chunk_index, mode};
+use crate::wave::{CHUNK_LANES, Chunk, Place, Wave, chunk_index, mode};
 
 /// Work-items of a group at most, on all targets.
 const MAX_GROUP: u32 = 1024;
@@ -65,7 +65,7 @@ fn invalid(reason: String) -> Stop {
 
 impl Launch {
     /// Checks a dispatch against the target's limits and precomputes its wave state.
-    pub(crate) fn new(dispatch: &Dispatch, port: &mut Port<'_>) -> Result<Self, Stop> {
+    pub(crate) fn new(dispatch: &Dispatch, memory: &dyn Memory) -> Result<Self, Stop> {
         let descriptor = KernelDescriptor::parse(&dispatch.descriptor);
         let lanes = wave_size(dispatch.target, &descriptor)?;
         check_sizes(dispatch, lanes)?;
@@ -87,7 +87,7 @@ impl Launch {
             user_count: 0,
             system: system_registers(descriptor.compute_pgm_rsrc2),
         };
-        launch.fill_user(dispatch, &descriptor, port)?;
+        launch.fill_user(dispatch, &descriptor, memory)?;
         Ok(launch)
     }
 
@@ -169,31 +169,22 @@ impl Launch {
     fn write_work_item_ids(&self, wave: &mut Wave, extent: &Extent, first: u32) {
         let [sx, sy, _] = extent.size;
         let lanes = usize::from(self.lanes);
-        let (mut x, mut y, mut z) = (first % sx, first / sx % sy, first / sx / sy);
-        let packed = self.target == Target::Gfx90a;
+        let mut at = [first % sx, first / sx % sy, first / sx / sy];
         for chunk in 0..lanes / CHUNK_LANES {
-            let register = |r: u16| usize::from(chunk_index(r, lanes)) + chunk;
-            let mut ids = [[0u32; CHUNK_LANES]; 3];
-            for lane in 0..CHUNK_LANES {
-                ids[0][lane] = if packed { x | y << 10 | z << 20 } else { x };
-                ids[1][lane] = y;
-                ids[2][lane] = z;
-                x += 1;
-                if x == sx {
-                    x = 0;
-                    y += 1;
-                    if y == sy {
-                        y = 0;
-                        z += 1;
-                    }
-                }
+            let ids = consecutive_ids(&mut at, sx, sy);
+            let mut put = |register: u16, row: Chunk| {
+                *wave.chunk_mut(usize::from(chunk_index(register, lanes)) + chunk) = row;
+            };
+            if self.target == Target::Gfx90a {
+                put(0, packed(&ids));
+                continue;
             }
-            wave.chunk_mut(register(0)).0 = ids[0];
-            if !packed && self.system.work_item_ids >= 1 {
-                wave.chunk_mut(register(1)).0 = ids[1];
+            put(0, ids[0]);
+            if self.system.work_item_ids >= 1 {
+                put(1, ids[1]);
             }
-            if !packed && self.system.work_item_ids >= 2 {
-                wave.chunk_mut(register(2)).0 = ids[2];
+            if self.system.work_item_ids >= 2 {
+                put(2, ids[2]);
             }
         }
     }
@@ -203,7 +194,7 @@ impl Launch {
         &mut self,
         dispatch: &Dispatch,
         descriptor: &KernelDescriptor,
-        port: &mut Port<'_>,
+        memory: &dyn Memory,
     ) -> Result<(), Stop> {
         use property as p;
         let buffer = private_segment_buffer(dispatch);
@@ -230,7 +221,7 @@ impl Launch {
         if has(p::ENABLE_SGPR_PRIVATE_SEGMENT_SIZE) {
             values.push(dispatch.private_segment_bytes);
         }
-        self.preload(dispatch, descriptor, port, &mut values)?;
+        self.preload(dispatch, descriptor, memory, &mut values)?;
         let count = (descriptor.compute_pgm_rsrc2 >> 1 & 0x1f) as usize;
         if values.len() > count || count > MAX_USER_SGPRS {
             let needed = values.len();
@@ -250,7 +241,7 @@ impl Launch {
         &mut self,
         dispatch: &Dispatch,
         descriptor: &KernelDescriptor,
-        port: &mut Port<'_>,
+        memory: &dyn Memory,
         values: &mut Vec<u32>,
     ) -> Result<(), Stop> {
         let length = usize::from(descriptor.kernarg_preload & 0x7f);
@@ -260,13 +251,56 @@ impl Launch {
         let offset = u64::from(descriptor.kernarg_preload >> 7);
         let from = dispatch.kernarg_va.wrapping_add(offset * 4);
         let mut bytes = vec![0; length * 4];
-        port.read(self.entry, from, &mut bytes)
+        Port::new(memory)
+            .read(self.entry, from, &mut bytes)
             .map_err(Stop::MemoryFault)?;
         let dwords = bytes.as_chunks::<4>().0;
         values.extend(dwords.iter().map(|dword| u32::from_le_bytes(*dword)));
         self.entry += 256;
         Ok(())
     }
+}
+
+/// Ids of 32 work-items from `at` on, which moves on to the next.
+fn consecutive_ids(at: &mut [u32; 3], sx: u32, sy: u32) -> [Chunk; 3] {
+    let mut ids = at.map(Chunk::splat);
+    if at[0] + 32 <= sx {
+        for (lane, x) in (0u32..).zip(&mut ids[0].0) {
+            *x += lane;
+        }
+        at[0] += 32;
+        carry(at, sx, sy);
+        return ids;
+    }
+    for lane in 0..CHUNK_LANES {
+        for (row, at) in ids.iter_mut().zip(*at) {
+            row.0[lane] = at;
+        }
+        at[0] += 1;
+        carry(at, sx, sy);
+    }
+    ids
+}
+
+/// Goes on to the next row and plane at the end of one.
+fn carry(at: &mut [u32; 3], sx: u32, sy: u32) {
+    if at[0] == sx {
+        at[0] = 0;
+        at[1] += 1;
+        if at[1] == sy {
+            at[1] = 0;
+            at[2] += 1;
+        }
+    }
+}
+
+/// x, y and z in 10 bits each.
+fn packed(ids: &[Chunk; 3]) -> Chunk {
+    let mut row = ids[0];
+    for (lane, value) in row.0.iter_mut().enumerate() {
+        *value |= ids[1].0[lane] << 10 | ids[2].0[lane] << 20;
+    }
+    row
 }
 
 fn wave_size(target: Target, descriptor: &KernelDescriptor) -> Result<u8, Stop> {

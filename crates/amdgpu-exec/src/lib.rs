@@ -21,6 +21,7 @@ mod launch;
 pub mod memory;
 mod pool;
 mod registers;
+mod rows;
 mod salu;
 mod smem;
 pub mod step;

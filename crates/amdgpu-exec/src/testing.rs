@@ -176,6 +176,9 @@ impl Device for TestDevice {
     }
 }
 
+/// Why and where a wave stopped, and its state then.
+pub type StoppedWave = (Stop, crate::WaveLocation, Wave);
+
 /// A kernel descriptor and code for [`TestGpu::dispatch`].
 #[derive(Clone, Debug)]
 pub struct TestKernel {
@@ -311,7 +314,7 @@ impl TestGpu {
         lanes: u8,
         level: HostLevel,
         setup: impl FnOnce(&mut Wave, &mut Lds),
-    ) -> Result<(Wave, Lds), Box<(Stop, crate::WaveLocation, Wave)>> {
+    ) -> Result<(Wave, Lds), Box<StoppedWave>> {
         const S_ENDPGM: [u8; 4] = [0, 0, 0x81, 0xbf];
         let mut kernel = TestKernel::new([code, &S_ENDPGM].concat());
         if lanes == 32 {
@@ -319,14 +322,14 @@ impl TestGpu {
         }
         let va = self.load(&kernel);
         let dispatch = self.dispatch(va, u32::from(lanes), u16::from(lanes));
-        let mut port = Port::new(&self.memory);
-        let launch = Launch::new(&dispatch, &mut port).unwrap_or_else(|stop| panic!("{stop:?}"));
+        let launch = Launch::new(&dispatch, &self.memory);
+        let launch = launch.unwrap_or_else(|stop| panic!("{stop:?}"));
         let gws = Gws::default();
         let mut context = Context {
             device: &self.device,
             lds: Lds::default(),
             scratch: crate::memory::scratch::Scratch::default(),
-            port,
+            port: Port::new(&self.memory),
             launch: &launch,
             gws: &gws,
             stopped: None,
@@ -350,6 +353,7 @@ impl TestGpu {
             table: &mut table,
             shared: &shared,
             level,
+            resumed: crate::block::UNKNOWN,
             instructions: 0,
         };
         let _floats = FloatEnvironment::enter();

@@ -14,7 +14,7 @@ pub(crate) use spaces::{Flat, Global, Local, Private};
 use crate::api::{AccessFault, Stop};
 use crate::context::Context;
 use crate::step::Flow;
-use crate::wave::{CHUNK_LANES, Chunk, Wave};
+use crate::wave::{CHUNK_LANES, Wave};
 
 /// Why a lane's access did not happen.
 #[derive(Clone, Copy, Debug)]
@@ -97,29 +97,6 @@ impl Iterator for Bits {
     }
 }
 
-/// All ones in lanes whose bit is set.
-#[inline(always)]
-pub(crate) fn expand(mask: u32) -> Chunk {
-    let mut lanes = Chunk::ZERO;
-    for (lane, value) in lanes.0.iter_mut().enumerate() {
-        *value = 0u32.wrapping_sub(mask >> lane & 1);
-    }
-    lanes
-}
-
-/// Writes `new` into the lanes of `mask`.
-#[inline(always)]
-pub(crate) fn blend(old: &mut Chunk, new: &Chunk, mask: u32) {
-    if mask == u32::MAX {
-        *old = *new;
-        return;
-    }
-    let lanes = expand(mask);
-    for lane in 0..CHUNK_LANES {
-        old.0[lane] = old.0[lane] & !lanes.0[lane] | new.0[lane] & lanes.0[lane];
-    }
-}
-
 /// Addresses of 32 lanes.
 pub(crate) type Addresses = [u64; CHUNK_LANES];
 
@@ -140,9 +117,9 @@ pub(crate) fn load_lanes<S: Space, const K: u8>(
             Ok(raw) => raw,
             Err(denied) => return denied.stop(context, chunk * CHUNK_LANES + lane),
         };
-        for register in 0..kind::registers(K) {
+        for (register, raw) in raw.into_iter().enumerate().take(kind::registers(K)) {
             let place = &mut wave.chunk_mut(dst + register * stride).0[lane];
-            *place = kind::merge::<K>(*place, raw[register]);
+            *place = kind::merge::<K>(*place, raw);
         }
     }
     Flow::Next
@@ -162,8 +139,8 @@ pub(crate) fn store_lanes<S: Space, const K: u8>(
     let stride = wave.chunks_per_register();
     for lane in Bits(mask) {
         let mut value = [0; 4];
-        for register in 0..kind::registers(K) {
-            value[register] = wave.chunk(data + register * stride).0[lane];
+        for (register, value) in value.iter_mut().enumerate().take(kind::registers(K)) {
+            *value = wave.chunk(data + register * stride).0[lane];
         }
         let value = kind::shift::<K>(value);
         let number = chunk * CHUNK_LANES + lane;
@@ -187,10 +164,6 @@ pub(crate) struct AtomicOperands {
 
 /// One atomic per active lane, in lane order.
 #[inline(always)]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one instruction's operands, inlined"
-)]
 pub(crate) fn atomic_lanes<S: Space, const OP: u8, const WIDE: bool>(
     wave: &mut Wave,
     context: &mut Context<'_>,

@@ -1,7 +1,8 @@
 //! Private memory of 32 lanes at once: scratch instructions and swizzled buffers.
 
-use super::{Addresses, Private, blend, kind, load_lanes, store_lanes};
+use super::{Addresses, Private, kind, load_lanes, store_lanes};
 use crate::context::Context;
+use crate::rows::{blend, rises};
 use crate::step::Flow;
 use crate::wave::{CHUNK_LANES, Chunk, Wave};
 
@@ -10,23 +11,18 @@ pub(crate) enum Offsets {
     /// The same in every lane.
     Uniform(u32),
     /// One per lane.
-    PerLane([u32; CHUNK_LANES]),
+    PerLane(Chunk),
 }
 
 impl Offsets {
     /// The common offset if whole dwords of all lanes are meant.
     #[inline(always)]
-    fn row(&self, exec: u32) -> Option<u32> {
+    fn row<const V3: bool>(&self, exec: u32) -> Option<u32> {
         let offset = match self {
             Self::Uniform(offset) => *offset,
             Self::PerLane(offsets) => {
-                let leader = offsets[exec.trailing_zeros() as usize & 31];
-                let active = super::expand(exec);
-                let differs = offsets
-                    .iter()
-                    .zip(active.0)
-                    .fold(0, |all, (offset, active)| all | (offset ^ leader) & active);
-                if differs != 0 {
+                let leader = offsets.0[exec.trailing_zeros() as usize & 31];
+                if !rises::<V3>(offsets, leader, 0, None, exec) {
                     return None;
                 }
                 leader
@@ -38,7 +34,7 @@ impl Offsets {
     fn addresses(&self) -> Addresses {
         match self {
             Self::Uniform(offset) => [u64::from(*offset); CHUNK_LANES],
-            Self::PerLane(offsets) => offsets.map(u64::from),
+            Self::PerLane(offsets) => offsets.0.map(u64::from),
         }
     }
 }
@@ -46,7 +42,7 @@ impl Offsets {
 /// Loads into the registers from `dst` on (first chunk of the register).
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "at most 16 bytes")]
-pub(crate) fn load<const K: u8>(
+pub(crate) fn load<const K: u8, const V3: bool>(
     wave: &mut Wave,
     context: &mut Context<'_>,
     offsets: &Offsets,
@@ -59,13 +55,13 @@ pub(crate) fn load<const K: u8>(
         return Flow::Next;
     }
     if bytes >= 4
-        && let Some(offset) = offsets.row(exec)
+        && let Some(offset) = offsets.row::<V3>(exec)
         && context.scratch.holds(offset, bytes)
     {
         let stride = wave.chunks_per_register();
         for register in 0..kind::registers(K) {
             let row = context.scratch.row(offset + 4 * register as u32, chunk);
-            blend(wave.chunk_mut(dst + chunk + register * stride), row, exec);
+            blend::<V3>(wave.chunk_mut(dst + chunk + register * stride), row, exec);
         }
         return Flow::Next;
     }
@@ -83,7 +79,7 @@ pub(crate) fn load<const K: u8>(
 /// Stores the registers from `data` on.
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "at most 16 bytes")]
-pub(crate) fn store<const K: u8>(
+pub(crate) fn store<const K: u8, const V3: bool>(
     wave: &Wave,
     context: &mut Context<'_>,
     offsets: &Offsets,
@@ -96,13 +92,13 @@ pub(crate) fn store<const K: u8>(
         return Flow::Next;
     }
     if bytes >= 4
-        && let Some(offset) = offsets.row(exec)
+        && let Some(offset) = offsets.row::<V3>(exec)
         && context.scratch.holds(offset, bytes)
     {
         let stride = wave.chunks_per_register();
         for register in 0..kind::registers(K) {
             let values: &Chunk = wave.chunk(data + chunk + register * stride);
-            blend(
+            blend::<V3>(
                 context.scratch.row_mut(offset + 4 * register as u32, chunk),
                 values,
                 exec,

@@ -222,15 +222,17 @@ impl Space for Global {
             .locate::<true>(pc, address, 4)
             .map_err(|r| refused(r, address))?;
         let mut fault = 0;
-        // SAFETY: the port granted the aligned bytes for writing, in all branches.
-        let old = unsafe {
-            match OP {
-                rmw::ADD => guard::add32(host, data, &mut fault),
-                rmw::SUB => guard::add32(host, data.wrapping_neg(), &mut fault),
-                rmw::SWAP => guard::swap32(host, data, &mut fault),
-                rmw::CMPSWAP => guard::compare_swap32(host, compare, data, &mut fault),
-                _ => loop32::<OP>(host, data, compare, &mut fault),
-            }
+        let old = match OP {
+            // SAFETY: the port granted the aligned bytes for writing, here and below.
+            rmw::ADD => unsafe { guard::add32(host, data, &mut fault) },
+            // SAFETY: as above.
+            rmw::SUB => unsafe { guard::add32(host, data.wrapping_neg(), &mut fault) },
+            // SAFETY: as above.
+            rmw::SWAP => unsafe { guard::swap32(host, data, &mut fault) },
+            // SAFETY: as above.
+            rmw::CMPSWAP => unsafe { guard::compare_swap32(host, compare, data, &mut fault) },
+            // SAFETY: as above.
+            _ => unsafe { loop32::<OP>(host, data, compare, &mut fault) },
         };
         check(fault, address, Access::Write)?;
         Ok(old)
@@ -251,15 +253,17 @@ impl Space for Global {
             .locate::<true>(pc, address, 8)
             .map_err(|r| refused(r, address))?;
         let mut fault = 0;
-        // SAFETY: the port granted the aligned bytes for writing, in all branches.
-        let old = unsafe {
-            match OP {
-                rmw::ADD => guard::add64(host, data, &mut fault),
-                rmw::SUB => guard::add64(host, data.wrapping_neg(), &mut fault),
-                rmw::SWAP => guard::swap64(host, data, &mut fault),
-                rmw::CMPSWAP => guard::compare_swap64(host, compare, data, &mut fault),
-                _ => loop64::<OP>(host, data, compare, &mut fault),
-            }
+        let old = match OP {
+            // SAFETY: the port granted the aligned bytes for writing, here and below.
+            rmw::ADD => unsafe { guard::add64(host, data, &mut fault) },
+            // SAFETY: as above.
+            rmw::SUB => unsafe { guard::add64(host, data.wrapping_neg(), &mut fault) },
+            // SAFETY: as above.
+            rmw::SWAP => unsafe { guard::swap64(host, data, &mut fault) },
+            // SAFETY: as above.
+            rmw::CMPSWAP => unsafe { guard::compare_swap64(host, compare, data, &mut fault) },
+            // SAFETY: as above.
+            _ => unsafe { loop64::<OP>(host, data, compare, &mut fault) },
         };
         check(fault, address, Access::Write)?;
         Ok(old)

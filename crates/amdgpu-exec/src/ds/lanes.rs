@@ -2,8 +2,9 @@
 
 use amdgpu_isa::Target;
 
-use crate::access::{Bits, blend};
+use crate::access::Bits;
 use crate::context::Context;
+use crate::rows::blend;
 use crate::step::{Flow, Step, StepFn};
 use crate::wave::{CHUNK_LANES, Chunk, Wave};
 
@@ -34,12 +35,13 @@ fn read(wave: &Wave, register: u16) -> Lanes {
 fn write(wave: &mut Wave, register: u16, lanes: &Lanes) {
     for (i, chunk) in lanes.iter().enumerate().take(wave.chunks_per_register()) {
         let exec = wave.exec_chunk(i);
-        blend(wave.chunk_mut(usize::from(register) + i), chunk, exec);
+        blend::<false>(wave.chunk_mut(usize::from(register) + i), chunk, exec);
     }
 }
 
-fn active(wave: &Wave, lane: usize) -> bool {
-    wave.exec() >> lane & 1 != 0
+#[inline(always)]
+fn active(exec: u64, lane: usize) -> bool {
+    exec >> lane & 1 != 0
 }
 
 /// On RDNA each half of 32 lanes permutes on its own.
@@ -59,6 +61,7 @@ fn wanted(step: &Step, address: u32) -> usize {
 
 /// Every lane fetches from the lane it names; lanes that are off give zero.
 fn backward_permute(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
+    let exec = wave.exec();
     let addresses = read(wave, step.src[0]);
     let data = read(wave, step.src[1]);
     let mut result = [Chunk::ZERO; 2];
@@ -66,7 +69,7 @@ fn backward_permute(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
         for lane in Bits(wave.exec_chunk(chunk)) {
             let number = chunk * CHUNK_LANES + lane;
             let from = partner(wave, number, wanted(step, addresses[chunk].0[lane]));
-            if active(wave, from) {
+            if active(exec, from) {
                 result[chunk].0[lane] = data[from / CHUNK_LANES].0[from % CHUNK_LANES];
             }
         }
@@ -92,12 +95,13 @@ fn permute(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
 }
 
 fn swizzle(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
+    let exec = wave.exec();
     let data = read(wave, step.src[0]);
     let mut result = [Chunk::ZERO; 2];
     for chunk in 0..wave.chunks_per_register() {
         for lane in 0..CHUNK_LANES {
-            let from = swizzled(step.constant[0] as usize, lane);
-            if active(wave, chunk * CHUNK_LANES + from) {
+            let from = swizzled((step.constant[0] & 0xffff) as usize, lane);
+            if active(exec, chunk * CHUNK_LANES + from) {
                 result[chunk].0[lane] = data[chunk].0[from];
             }
         }

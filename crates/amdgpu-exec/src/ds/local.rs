@@ -2,45 +2,45 @@
 
 use crate::access::names::with_atomic;
 use crate::access::{
-    Addresses, AtomicOperands, Local, Space, atomic_lanes, blend, kind, load_lanes, rmw,
-    store_lanes,
+    Addresses, AtomicOperands, Local, Space, atomic_lanes, kind, load_lanes, rmw, store_lanes,
 };
 use crate::context::Context;
-use crate::step::{Flow, Step, StepFn};
+use crate::rows::{blend, rises};
+use crate::step::{Body, Flow, HostLevel, Step, StepFn, select as level_of};
 use crate::wave::{CHUNK_LANES, Chunk, Wave};
 
 /// The function of an instruction; completes the step's offsets.
-pub(super) fn select(name: &str, step: &mut Step) -> Option<StepFn> {
-    simple(name)
+pub(super) fn select(name: &str, step: &mut Step, level: HostLevel) -> Option<StepFn> {
+    simple(name, level)
         .or_else(|| two(name, step))
         .or_else(|| special(name))
         .or_else(|| atomic(name))
 }
 
-fn simple(name: &str) -> Option<StepFn> {
+fn simple(name: &str, level: HostLevel) -> Option<StepFn> {
     Some(match name {
-        "read_u8" => load::<{ kind::U8 }>,
-        "read_i8" => load::<{ kind::I8 }>,
-        "read_u16" => load::<{ kind::U16 }>,
-        "read_i16" => load::<{ kind::I16 }>,
-        "read_b32" => load::<{ kind::B32 }>,
-        "read_b64" => load::<{ kind::B64 }>,
-        "read_b96" => load::<{ kind::B96 }>,
-        "read_b128" => load::<{ kind::B128 }>,
-        "read_u8_d16" => load::<{ kind::U8_D16 }>,
-        "read_i8_d16" => load::<{ kind::I8_D16 }>,
-        "read_u16_d16" => load::<{ kind::B16_D16 }>,
-        "read_u8_d16_hi" => load::<{ kind::U8_D16_HI }>,
-        "read_i8_d16_hi" => load::<{ kind::I8_D16_HI }>,
-        "read_u16_d16_hi" => load::<{ kind::B16_D16_HI }>,
-        "write_b8" => store::<{ kind::U8 }>,
-        "write_b16" => store::<{ kind::U16 }>,
-        "write_b32" => store::<{ kind::B32 }>,
-        "write_b64" => store::<{ kind::B64 }>,
-        "write_b96" => store::<{ kind::B96 }>,
-        "write_b128" => store::<{ kind::B128 }>,
-        "write_b8_d16_hi" => store::<{ kind::U8_D16_HI }>,
-        "write_b16_d16_hi" => store::<{ kind::B16_D16_HI }>,
+        "read_u8" => level_of::<Load<{ kind::U8 }>>(level),
+        "read_i8" => level_of::<Load<{ kind::I8 }>>(level),
+        "read_u16" => level_of::<Load<{ kind::U16 }>>(level),
+        "read_i16" => level_of::<Load<{ kind::I16 }>>(level),
+        "read_b32" => level_of::<Load<{ kind::B32 }>>(level),
+        "read_b64" => level_of::<Load<{ kind::B64 }>>(level),
+        "read_b96" => level_of::<Load<{ kind::B96 }>>(level),
+        "read_b128" => level_of::<Load<{ kind::B128 }>>(level),
+        "read_u8_d16" => level_of::<Load<{ kind::U8_D16 }>>(level),
+        "read_i8_d16" => level_of::<Load<{ kind::I8_D16 }>>(level),
+        "read_u16_d16" => level_of::<Load<{ kind::B16_D16 }>>(level),
+        "read_u8_d16_hi" => level_of::<Load<{ kind::U8_D16_HI }>>(level),
+        "read_i8_d16_hi" => level_of::<Load<{ kind::I8_D16_HI }>>(level),
+        "read_u16_d16_hi" => level_of::<Load<{ kind::B16_D16_HI }>>(level),
+        "write_b8" => level_of::<Store<{ kind::U8 }>>(level),
+        "write_b16" => level_of::<Store<{ kind::U16 }>>(level),
+        "write_b32" => level_of::<Store<{ kind::B32 }>>(level),
+        "write_b64" => level_of::<Store<{ kind::B64 }>>(level),
+        "write_b96" => level_of::<Store<{ kind::B96 }>>(level),
+        "write_b128" => level_of::<Store<{ kind::B128 }>>(level),
+        "write_b8_d16_hi" => level_of::<Store<{ kind::U8_D16_HI }>>(level),
+        "write_b16_d16_hi" => level_of::<Store<{ kind::B16_D16_HI }>>(level),
         _ => return None,
     })
 }
@@ -128,69 +128,102 @@ fn addresses(wave: &Wave, step: &Step, chunk: usize, offset: u64) -> Addresses {
     addresses
 }
 
-/// Address of lane 0 if all lanes' addresses rise by `stride`.
+/// Address of lane 0 if the active lanes' addresses rise by a dword.
 #[inline(always)]
-fn consecutive(addresses: &Addresses, stride: u64) -> Option<u32> {
-    let first = addresses[0];
-    let wrong = addresses
-        .iter()
-        .zip(0u64..)
-        .fold(0, |all, (address, lane)| {
-            all | (address ^ (first + lane * stride))
-        });
-    if wrong == 0 {
-        u32::try_from(first).ok()
+fn consecutive<const V3: bool>(wave: &Wave, step: &Step, chunk: usize, exec: u32) -> Option<u32> {
+    let own = wave.chunk(usize::from(step.src[0]) + chunk);
+    let leader = exec.trailing_zeros() & 31;
+    let origin = own.0[leader as usize].checked_sub(4 * leader)?;
+    let offset = u32::try_from(step.constant[0]).ok()?;
+    if rises::<V3>(own, origin, 4, None, exec) {
+        origin.checked_add(offset)
     } else {
         None
     }
 }
 
-fn load<const K: u8>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
-    for chunk in 0..wave.chunks_per_register() {
-        let exec = wave.exec_chunk(chunk);
-        if exec == 0 {
-            continue;
-        }
-        let addresses = addresses(wave, step, chunk, step.constant[0]);
-        let dst = usize::from(step.dst) + chunk;
-        if K == kind::B32
-            && let Some(first) = consecutive(&addresses, 4)
-            && let Some(span) = context.lds.span(first, 4 * CHUNK_LANES)
-        {
-            let mut new = Chunk::ZERO;
-            for (value, bytes) in new.0.iter_mut().zip(span.as_chunks::<4>().0) {
-                *value = u32::from_le_bytes(*bytes);
+struct Load<const K: u8>;
+
+impl<const K: u8> Body for Load<K> {
+    #[inline(always)]
+    fn run<const V3: bool>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
+        for chunk in 0..wave.chunks_per_register() {
+            let exec = wave.exec_chunk(chunk);
+            if exec == 0 || K == kind::B32 && load_row::<V3>(wave, context, step, chunk, exec) {
+                continue;
             }
-            blend(wave.chunk_mut(dst), &new, exec);
-            continue;
+            let addresses = addresses(wave, step, chunk, step.constant[0]);
+            let dst = usize::from(step.dst) + chunk;
+            load_lanes::<Local, K>(wave, context, step.pc, &addresses, dst, chunk, exec);
         }
-        load_lanes::<Local, K>(wave, context, step.pc, &addresses, dst, chunk, exec);
+        Flow::Next
     }
-    Flow::Next
 }
 
-fn store<const K: u8>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
-    for chunk in 0..wave.chunks_per_register() {
-        let exec = wave.exec_chunk(chunk);
-        if exec == 0 {
-            continue;
-        }
-        let addresses = addresses(wave, step, chunk, step.constant[0]);
-        let data = usize::from(step.src[1]) + chunk;
-        if K == kind::B32
-            && exec == u32::MAX
-            && let Some(first) = consecutive(&addresses, 4)
-            && let Some(span) = context.lds.span_mut(first, 4 * CHUNK_LANES)
-        {
-            let values = wave.chunk(data);
-            for (bytes, value) in span.as_chunks_mut::<4>().0.iter_mut().zip(values.0) {
-                *bytes = value.to_le_bytes();
-            }
-            continue;
-        }
-        store_lanes::<Local, K>(wave, context, step.pc, &addresses, data, chunk, exec);
+/// Loads a dword per lane from consecutive addresses that all exist; false if they are not.
+#[inline(always)]
+fn load_row<const V3: bool>(
+    wave: &mut Wave,
+    context: &Context<'_>,
+    step: &Step,
+    chunk: usize,
+    exec: u32,
+) -> bool {
+    let Some(first) = consecutive::<V3>(wave, step, chunk, exec) else {
+        return false;
+    };
+    let Some(span) = context.lds.span(first, 4 * CHUNK_LANES) else {
+        return false;
+    };
+    let mut new = Chunk::ZERO;
+    for (value, bytes) in new.0.iter_mut().zip(span.as_chunks::<4>().0) {
+        *value = u32::from_le_bytes(*bytes);
     }
-    Flow::Next
+    blend::<V3>(wave.chunk_mut(usize::from(step.dst) + chunk), &new, exec);
+    true
+}
+
+struct Store<const K: u8>;
+
+impl<const K: u8> Body for Store<K> {
+    #[inline(always)]
+    fn run<const V3: bool>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
+        for chunk in 0..wave.chunks_per_register() {
+            let exec = wave.exec_chunk(chunk);
+            if exec == 0 || K == kind::B32 && store_row::<V3>(wave, context, step, chunk, exec) {
+                continue;
+            }
+            let addresses = addresses(wave, step, chunk, step.constant[0]);
+            let data = usize::from(step.src[1]) + chunk;
+            store_lanes::<Local, K>(wave, context, step.pc, &addresses, data, chunk, exec);
+        }
+        Flow::Next
+    }
+}
+
+/// Stores a dword per lane to consecutive addresses that all exist; false if they are not.
+#[inline(always)]
+fn store_row<const V3: bool>(
+    wave: &Wave,
+    context: &mut Context<'_>,
+    step: &Step,
+    chunk: usize,
+    exec: u32,
+) -> bool {
+    if exec != u32::MAX {
+        return false;
+    }
+    let Some(first) = consecutive::<V3>(wave, step, chunk, exec) else {
+        return false;
+    };
+    let Some(span) = context.lds.span_mut(first, 4 * CHUNK_LANES) else {
+        return false;
+    };
+    let values = wave.chunk(usize::from(step.src[1]) + chunk);
+    for (bytes, value) in span.as_chunks_mut::<4>().0.iter_mut().zip(values.0) {
+        *bytes = value.to_le_bytes();
+    }
+    true
 }
 
 fn load2<const K: u8>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
@@ -306,11 +339,11 @@ fn conditional_exchange(wave: &mut Wave, context: &mut Context<'_>, step: &Step)
                 wave.chunk(first).0[lane],
                 wave.chunk(first + stride).0[lane],
             ];
-            for i in 0..2 {
+            for (i, data) in data.into_iter().enumerate() {
                 let address = u32::try_from(own[lane] + 4 * i as u64).unwrap_or(u32::MAX);
                 let old = context.lds.read32(address);
-                if data[i] >> 31 != 0 {
-                    context.lds.write32(address, data[i] & 0x7fff_ffff);
+                if data >> 31 != 0 {
+                    context.lds.write32(address, data & 0x7fff_ffff);
                 }
                 wave.chunk_mut(usize::from(step.dst) + chunk + i * stride).0[lane] = old;
             }
@@ -334,7 +367,7 @@ fn count<const UP: bool>(wave: &mut Wave, context: &mut Context<'_>, step: &Step
     context.lds.write32(address, new);
     for chunk in 0..wave.chunks_per_register() {
         let exec = wave.exec_chunk(chunk);
-        blend(
+        blend::<false>(
             wave.chunk_mut(usize::from(step.dst) + chunk),
             &Chunk::splat(old),
             exec,

@@ -33,7 +33,7 @@ pub(crate) fn translate(inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step
     }
     step.run = match name {
         "nop" => nothing,
-        _ => lanes::select(name).or_else(|| local::select(name, &mut step))?,
+        _ => lanes::select(name).or_else(|| local::select(name, &mut step, env.level))?,
     };
     Some(step)
 }

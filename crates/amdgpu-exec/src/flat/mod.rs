@@ -1,7 +1,11 @@
 //! FLAT, GLOBAL and SCRATCH instructions.
 
+mod address;
+mod atomic;
 mod global;
+mod load;
 mod scratch;
+mod store;
 
 use amdgpu_isa::{Encoding, Inst, Operand, scalar};
 

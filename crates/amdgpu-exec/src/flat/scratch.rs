@@ -3,15 +3,15 @@
 use crate::access::names::{self, with_load_kind, with_store_kind};
 use crate::access::private::{Offsets, load, store};
 use crate::context::Context;
-use crate::step::{Flow, HostLevel, Step, StepFn};
-use crate::wave::{CHUNK_LANES, Wave};
+use crate::step::{Body, Flow, HostLevel, Step, StepFn, select as level_of};
+use crate::wave::{Chunk, Wave};
 
 /// The function of an instruction.
-pub(super) fn select(name: &str, _level: HostLevel) -> Option<StepFn> {
+pub(super) fn select(name: &str, level: HostLevel) -> Option<StepFn> {
     if let Some(kind) = names::load(name) {
         macro_rules! body {
             ($k:expr) => {
-                run_load::<{ $k }> as StepFn
+                level_of::<Load<{ $k }>>(level)
             };
         }
         return Some(with_load_kind!(kind, body));
@@ -19,13 +19,14 @@ pub(super) fn select(name: &str, _level: HostLevel) -> Option<StepFn> {
     let kind = names::store(name)?;
     macro_rules! body {
         ($k:expr) => {
-            run_store::<{ $k }> as StepFn
+            level_of::<Store<{ $k }>>(level)
         };
     }
     Some(with_store_kind!(kind, body))
 }
 
 /// Offsets of the lanes: scalar base plus immediate, plus the lane's own offset if there is one.
+#[inline(always)]
 #[expect(
     clippy::cast_possible_truncation,
     reason = "offsets are taken modulo 2^32"
@@ -39,40 +40,45 @@ fn offsets(wave: &Wave, step: &Step, chunk: usize) -> Offsets {
         return Offsets::Uniform(base);
     }
     let own = wave.chunk(usize::from(step.src[0]) + chunk);
-    let mut offsets = [0; CHUNK_LANES];
-    for (offset, own) in offsets.iter_mut().zip(own.0) {
-        *offset = base.wrapping_add(own);
+    let mut offsets = Chunk::splat(base);
+    for (offset, own) in offsets.0.iter_mut().zip(own.0) {
+        *offset = offset.wrapping_add(own);
     }
     Offsets::PerLane(offsets)
 }
 
-fn run_load<const K: u8>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
-    for chunk in 0..wave.chunks_per_register() {
-        let exec = wave.exec_chunk(chunk);
-        let offsets = offsets(wave, step, chunk);
-        let flow = load::<K>(wave, context, &offsets, usize::from(step.dst), chunk, exec);
-        if flow != Flow::Next {
-            return flow;
+struct Load<const K: u8>;
+
+impl<const K: u8> Body for Load<K> {
+    #[inline(always)]
+    fn run<const V3: bool>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
+        for chunk in 0..wave.chunks_per_register() {
+            let exec = wave.exec_chunk(chunk);
+            let offsets = offsets(wave, step, chunk);
+            let dst = usize::from(step.dst);
+            let flow = load::<K, V3>(wave, context, &offsets, dst, chunk, exec);
+            if flow != Flow::Next {
+                return flow;
+            }
         }
+        Flow::Next
     }
-    Flow::Next
 }
 
-fn run_store<const K: u8>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
-    for chunk in 0..wave.chunks_per_register() {
-        let exec = wave.exec_chunk(chunk);
-        let offsets = offsets(wave, step, chunk);
-        let flow = store::<K>(
-            wave,
-            context,
-            &offsets,
-            usize::from(step.src[1]),
-            chunk,
-            exec,
-        );
-        if flow != Flow::Next {
-            return flow;
+struct Store<const K: u8>;
+
+impl<const K: u8> Body for Store<K> {
+    #[inline(always)]
+    fn run<const V3: bool>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
+        for chunk in 0..wave.chunks_per_register() {
+            let exec = wave.exec_chunk(chunk);
+            let offsets = offsets(wave, step, chunk);
+            let data = usize::from(step.src[1]);
+            let flow = store::<K, V3>(wave, context, &offsets, data, chunk, exec);
+            if flow != Flow::Next {
+                return flow;
+            }
         }
+        Flow::Next
     }
-    Flow::Next
 }

@@ -371,8 +371,9 @@ mod tests {
                 0,
             )
         };
+        let second = page.cast::<u8>().wrapping_add(4096);
         // SAFETY: the second page of the mapping above.
-        unsafe { libc::mprotect(page.cast::<u8>().add(4096).cast(), 4096, libc::PROT_NONE) };
+        unsafe { libc::mprotect(second.cast(), 4096, libc::PROT_NONE) };
         page as u64
     }
 

@@ -28,11 +28,6 @@ impl Window {
         let offset = va.wrapping_sub(self.base);
         (offset < self.size && bytes <= self.size - offset).then(|| va.wrapping_add(self.delta))
     }
-
-    /// GPU address of a host address.
-    pub(crate) fn gpu_va(&self, host: u64) -> u64 {
-        host.wrapping_sub(self.delta)
-    }
 }
 
 /// Why an access has no single host address.
@@ -239,7 +234,6 @@ fn vanished(fault: u64, gpu_va: u64, access: Access) -> Result<(), AccessFault> 
 
 /// Instructions of memory access have at least 8 bytes.
 #[inline(always)]
-#[expect(clippy::cast_possible_truncation, reason = "a hash")]
 fn slot(pc: u64) -> usize {
     (pc >> 3) as usize & (WINDOWS - 1)
 }

@@ -33,11 +33,6 @@ impl Scratch {
         self.bytes_per_lane
     }
 
-    /// Lanes of the owning wave.
-    pub(crate) fn lanes(&self) -> usize {
-        self.chunks_per_dword * CHUNK_LANES
-    }
-
     /// True if `bytes` bytes at `offset` exist.
     #[inline(always)]
     pub(crate) fn holds(&self, offset: u32, bytes: u32) -> bool {

@@ -248,10 +248,6 @@ fn relative(inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step> {
 }
 
 /// Register index moved by `by`, kept inside the general registers.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "the sum is taken modulo the file"
-)]
 fn moved(index: u16, by: u32) -> u8 {
     (u32::from(index).wrapping_add(by) & 0x7f) as u8
 }
@@ -297,7 +293,9 @@ fn quad_mask(mask: u64) -> u64 {
 }
 
 fn replicate(value: u32) -> u64 {
-    (0..32).fold(0, |bits, i| bits | u64::from(value >> i & 1) * 3 << (2 * i))
+    (0..32).fold(0, |bits, i| {
+        bits | (u64::from(value >> i & 1) * 3) << (2 * i)
+    })
 }
 
 /// Position of the lowest set bit, -1 without one.

@@ -37,10 +37,6 @@ pub(super) fn translate(inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step
         .or_else(|| other(inst, pc, env))
 }
 
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "high halves of 64-bit products"
-)]
 fn arithmetic(inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step> {
     match inst.op {
         Op::S_ADD_U32 => b32!(inst, pc, env, |wave, a, b| carry(

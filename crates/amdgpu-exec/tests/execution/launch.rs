@@ -96,7 +96,8 @@ fn workgroup_ids_follow_the_user_registers() {
         return;
     };
     for (flat, &value) in (0u32..24).zip(&out) {
-        assert_eq!(value, flat % 2 | flat / 2 % 3 << 8 | flat / 6 << 16);
+        let [x, y, z] = [flat % 2, flat / 2 % 3, flat / 6];
+        assert_eq!(value, x | y << 8 | z << 16);
     }
     assert_eq!((stats.waves, stats.workgroups), (24, 24));
 }

@@ -3,6 +3,12 @@
 //! Snippets are assembled by LLVM when the test runs; expected values are arithmetic or come from
 //! the ISA manuals and LLVM's AMDGPU guide.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stderr,
+    reason = "tests stop at the first surprise and say when they are skipped"
+)]
+
 mod kernels;
 mod launch;
 mod local;
