@@ -11,4 +11,6 @@ fn main() {
         "cargo:rustc-cdylib-link-arg=-Wl,--version-script={}",
         script.display()
     );
+    // Bounds of linker sections (vkfd has one) would be exported beside our names.
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-z,start-stop-visibility=hidden");
 }

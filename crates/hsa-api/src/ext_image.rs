@@ -1,6 +1,6 @@
-//! hsa_ext_image.h: images. The extension is not there: its bit in the EXTENSIONS maps is off, no
-//! geometry has a capability, and creation answers "unsupported". Without an image, what takes one
-//! can only be given a bad handle.
+//! hsa_ext_image.h: images. GPUs report the extension, since HIP refuses pitched allocations without
+//! it, but so far no format has a capability and creation answers "unsupported". Without an image,
+//! what takes one can only be given a bad handle.
 
 use crate::args::{FromC, Out};
 use crate::entry::{Result, hsa_export, symver, unsupported};

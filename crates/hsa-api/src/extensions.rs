@@ -26,7 +26,9 @@ pub(crate) fn name(extension: u16) -> Option<&'static CStr> {
 pub(crate) fn newest_minor(extension: u16, major: u16) -> Option<u16> {
     match (extension, major) {
         (hsa_core::system::EXTENSION_AMD_LOADER, 1) => Some(3),
-        (hsa_core::system::EXTENSION_AMD_PROFILER, 1) => Some(0),
+        (hsa_core::system::EXTENSION_AMD_PROFILER | hsa_core::system::EXTENSION_IMAGES, 1) => {
+            Some(0)
+        }
         _ => None,
     }
 }
