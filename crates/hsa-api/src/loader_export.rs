@@ -5,7 +5,10 @@ use hsa_core::loader::debug::{self, RDebug};
 
 /// `struct r_debug` of `<link.h>`; see `hsa_core::loader::debug`.
 #[cfg_attr(not(test), unsafe(no_mangle))]
-#[cfg_attr(test, expect(non_upper_case_globals, reason = "AMD's name, not exported here"))]
+#[cfg_attr(
+    test,
+    expect(non_upper_case_globals, reason = "AMD's name, not exported here")
+)]
 pub(crate) static _amdgpu_r_debug: RDebug = RDebug::new();
 symver! { _amdgpu_r_debug }
 
