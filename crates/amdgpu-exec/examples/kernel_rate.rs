@@ -1,6 +1,6 @@
 //! Wave-instructions per second of CPU time of a few kernels, and the cost of an empty dispatch.
 //!
-//! `cargo run --release -p amdgpu-exec --example kernel_rate [threads]`
+//! `cargo run --release -p amdgpu-exec --example kernel_rate [threads [kernel]]`
 
 #![expect(clippy::print_stdout, reason = "a tool that reports on the terminal")]
 
@@ -109,7 +109,7 @@ fn run(gpu: &TestGpu, asm: &str, items: u32, workgroup: u16) -> Option<(Stats, f
     dispatch.kernarg_va = kernarg;
     let mut best = f64::INFINITY;
     let mut last = Stats::default();
-    for _ in 0..7 {
+    for _ in 0..20 {
         let begin = cpu_time();
         match gpu.run(&dispatch) {
             Outcome::Complete(stats) => last = stats,
@@ -124,6 +124,7 @@ fn run(gpu: &TestGpu, asm: &str, items: u32, workgroup: u16) -> Option<(Stats, f
 }
 
 fn main() {
+    let only = std::env::args().nth(2);
     let threads = std::env::args()
         .nth(1)
         .and_then(|text| text.parse().ok())
@@ -134,6 +135,9 @@ fn main() {
         ("alu loop", ALU_LOOP, 1 << 14, 256),
         ("lds loop", LDS_LOOP, 1 << 13, 256),
     ] {
+        if only.as_deref().is_some_and(|only| only != name) {
+            continue;
+        }
         if let Some((stats, seconds)) = run(&gpu, asm, items, workgroup) {
             let millions = 1e-6 * f64::from(u32::try_from(stats.wave_instructions).unwrap_or(0));
             let rate = millions / seconds;

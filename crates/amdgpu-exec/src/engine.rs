@@ -244,6 +244,7 @@ impl<'a> DispatchJob<'a> {
             match group.turn(&mut runner, &mut context) {
                 Turn::Done => {
                     self.device.memory_written();
+                    self.poll_cancelled();
                     group.recycle(residents.spare);
                 }
                 Turn::Yield => {

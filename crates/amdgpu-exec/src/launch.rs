@@ -35,8 +35,6 @@ pub(crate) struct Launch {
     grid: [u32; 3],
     workgroup: [u16; 3],
     mode: u32,
-    vgprs: u16,
-    agprs: u16,
     user: [u32; MAX_USER_SGPRS],
     user_count: usize,
     system: SystemRegisters,
@@ -69,7 +67,7 @@ impl Launch {
         let descriptor = KernelDescriptor::parse(&dispatch.descriptor);
         let lanes = wave_size(dispatch.target, &descriptor)?;
         check_sizes(dispatch, lanes)?;
-        let (vgprs, agprs) = registers(dispatch.target, lanes, &descriptor)?;
+        check_registers(dispatch.target, lanes, &descriptor)?;
         let mut launch = Self {
             target: dispatch.target,
             lanes,
@@ -81,8 +79,6 @@ impl Launch {
             grid: dispatch.grid,
             workgroup: dispatch.workgroup,
             mode: initial_mode(descriptor.compute_pgm_rsrc1),
-            vgprs,
-            agprs,
             user: [0; MAX_USER_SGPRS],
             user_count: 0,
             system: system_registers(descriptor.compute_pgm_rsrc2),
@@ -125,7 +121,7 @@ impl Launch {
     /// Puts wave `index` of a workgroup into its initial state.
     pub(crate) fn start(&self, wave: &mut Wave, extent: &Extent, index: u32, place: Place) {
         wave.retarget(self.target, self.lanes);
-        wave.clear(self.vgprs, self.agprs);
+        wave.clear_scalars();
         wave.pc = self.entry;
         wave.mode = self.mode;
         wave.place = Place {
@@ -357,27 +353,17 @@ fn entry(dispatch: &Dispatch, descriptor: &KernelDescriptor) -> Result<u64, Stop
     }
 }
 
-/// VGPRs and AGPRs from `GRANULATED_WORKITEM_VGPR_COUNT` (rsrc1 5:0) and, on gfx90a,
-/// `ACCUM_OFFSET` (rsrc3 5:0).
-fn registers(target: Target, lanes: u8, descriptor: &KernelDescriptor) -> Result<(u16, u16), Stop> {
-    let granules = u16::from(descriptor.compute_pgm_rsrc1.to_le_bytes()[0] & 0x3f) + 1;
-    match target {
-        Target::Gfx90a => {
-            let total = granules * 8;
-            let accum = (u16::from(descriptor.compute_pgm_rsrc3.to_le_bytes()[0] & 0x3f) + 1) * 4;
-            let vgprs = accum.min(total).min(256);
-            Ok((vgprs, (total - vgprs).min(256)))
-        }
-        Target::Gfx1030 => {
-            let vgprs = granules * if lanes == 32 { 8 } else { 4 };
-            if vgprs > 256 {
-                return Err(invalid(format!(
-                    "descriptor asks for {vgprs} VGPRs, limit 256"
-                )));
-            }
-            Ok((vgprs, 0))
-        }
+/// `GRANULATED_WORKITEM_VGPR_COUNT` (rsrc1 5:0) can ask for more than gfx10 has in wave32; gfx90a
+/// has what 6 bits of granules of 8 can name. The wave's file holds them all anyway.
+fn check_registers(target: Target, lanes: u8, descriptor: &KernelDescriptor) -> Result<(), Stop> {
+    let granules = (descriptor.compute_pgm_rsrc1 & 0x3f) + 1;
+    let vgprs = granules * if lanes == 32 { 8 } else { 4 };
+    if target == Target::Gfx1030 && vgprs > 256 {
+        return Err(invalid(format!(
+            "descriptor asks for {vgprs} VGPRs, limit 256"
+        )));
     }
+    Ok(())
 }
 
 /// MODE from rsrc1: rounding and denormals 19:12, DX10_CLAMP 21, IEEE 23, FP16_OVFL 26.

@@ -141,7 +141,7 @@ impl Wave {
             target,
             pc: 0,
             mode: 0,
-            scalar: [0; 256],
+            scalar: fresh_scalars(),
             place: Place::default(),
         }
     }
@@ -278,24 +278,34 @@ impl Wave {
         self.scalar(scalar::M0)
     }
 
-    /// Zeroes all scalars and the first `registers` VGPRs (and AGPRs of the same number when
-    /// `accumulation`): a launched wave sees no data of the one before it.
-    pub fn clear(&mut self, registers: u16, accumulation: u16) {
-        self.scalar = [0; 256];
+    /// Zeroes what operand codes name as scalars. Vector registers keep what an earlier wave left
+    /// there, as on hardware.
+    pub fn clear_scalars(&mut self) {
+        self.scalar[..128].fill(0);
         self.scc = false;
-        self.set_scalar64(slot::SHARED_BASE, aperture::SHARED_BASE);
-        self.set_scalar64(slot::SHARED_LIMIT, aperture::SHARED_BASE + aperture::LIMIT);
-        self.set_scalar64(slot::PRIVATE_BASE, aperture::PRIVATE_BASE);
-        self.set_scalar64(
+    }
+}
+
+/// The scalar file of a new wave: zero but for the apertures.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "splits addresses into halves"
+)]
+fn fresh_scalars() -> [u32; 256] {
+    let mut scalar = [0; 256];
+    for (index, value) in [
+        (slot::SHARED_BASE, aperture::SHARED_BASE),
+        (slot::SHARED_LIMIT, aperture::SHARED_BASE + aperture::LIMIT),
+        (slot::PRIVATE_BASE, aperture::PRIVATE_BASE),
+        (
             slot::PRIVATE_LIMIT,
             aperture::PRIVATE_BASE + aperture::LIMIT,
-        );
-        let per_register = self.chunks_per_register();
-        let vgprs = usize::from(registers) * per_register;
-        self.vector[..vgprs].fill(Chunk::ZERO);
-        let first = usize::from(AGPR_BASE) * per_register;
-        self.vector[first..first + usize::from(accumulation) * per_register].fill(Chunk::ZERO);
+        ),
+    ] {
+        scalar[usize::from(index)] = value as u32;
+        scalar[usize::from(index) + 1] = (value >> 32) as u32;
     }
+    scalar
 }
 
 /// Index of the first chunk of a register in a wave with `lanes` lanes.

@@ -13,10 +13,10 @@ pub struct Lds {
 }
 
 impl Lds {
-    /// Makes this the zeroed LDS of a group that asked for `bytes` bytes.
+    /// Makes this the LDS of a group that asked for `bytes` bytes. What an earlier group left there
+    /// stays, as on hardware.
     pub(crate) fn reset(&mut self, bytes: u32) {
         let size = (bytes as usize).next_multiple_of(GRANULE_BYTES);
-        self.bytes.clear();
         self.bytes.resize(size, 0);
     }
 

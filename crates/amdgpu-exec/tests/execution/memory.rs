@@ -35,7 +35,9 @@ fn number(lane: usize) -> u32 {
 /// Every shape of addresses gives the same values: consecutive, reversed, one for all, partial.
 #[test]
 fn loads_agree_whatever_the_address_pattern() {
-    let patterns: [(&str, fn(usize) -> u64, u64); 5] = [
+    /// Name, byte offset of a lane, active lanes.
+    type Pattern = (&'static str, fn(usize) -> u64, u64);
+    let patterns: [Pattern; 5] = [
         ("consecutive", |lane| 16 * lane as u64, u64::MAX),
         ("reversed", |lane| 16 * (63 - lane as u64), u64::MAX),
         ("uniform", |_| 64, u64::MAX),
