@@ -53,6 +53,46 @@ ordered! {
     F16: f32 = |rows, s, lane| f16_to_f32(rows.lo[s].0[lane] as u16);
 }
 
+/// Integer compares know their condition when they are compiled.
+struct Known<T, const LESS: bool, const EQUAL: bool, const GREATER: bool>(PhantomData<T>);
+
+impl<T: Ordered, const LESS: bool, const EQUAL: bool, const GREATER: bool> Kernel
+    for Known<T, LESS, EQUAL, GREATER>
+{
+    #[inline(always)]
+    fn run(rows: &Rows<'_>, out: &mut Out) {
+        let mut row = Chunk::ZERO;
+        for lane in 0..CHUNK_LANES {
+            let (a, b) = (T::value(rows, 0, lane), T::value(rows, 1, lane));
+            let holds = match (LESS, EQUAL, GREATER) {
+                (true, false, false) => a < b,
+                (false, true, false) => a == b,
+                (true, true, false) => a <= b,
+                (false, false, true) => a > b,
+                (true, false, true) => a != b,
+                (false, true, true) => a >= b,
+                (all, ..) => all,
+            };
+            row.0[lane] = if holds { u32::MAX } else { 0 };
+        }
+        out.mask = lanes::to_mask(&row);
+    }
+}
+
+/// The entry of an integer compare whose relations are `condition`.
+fn known<T: Ordered>(level: HostLevel, ty: Ty, condition: u64) -> Entry {
+    let types = &[ty; 2];
+    match condition & 7 {
+        0b001 => Entry::kernel::<Known<T, true, false, false>>(level, types, Ty::None),
+        0b010 => Entry::kernel::<Known<T, false, true, false>>(level, types, Ty::None),
+        0b011 => Entry::kernel::<Known<T, true, true, false>>(level, types, Ty::None),
+        0b100 => Entry::kernel::<Known<T, false, false, true>>(level, types, Ty::None),
+        0b101 => Entry::kernel::<Known<T, true, false, true>>(level, types, Ty::None),
+        0b110 => Entry::kernel::<Known<T, false, true, true>>(level, types, Ty::None),
+        _ => Entry::kernel::<Compare<T>>(level, types, Ty::None),
+    }
+}
+
 struct Compare<T>(PhantomData<T>);
 
 impl<T: Ordered> Kernel for Compare<T> {
@@ -133,11 +173,12 @@ fn by_type(condition: &str, ty: &str, level: HostLevel) -> Option<Entry> {
     if condition == "CLASS" {
         return class_entry(&ty);
     }
+    let relations = relations(&condition, ty.starts_with('F'))?;
     let mut entry = match ty.as_str() {
-        "U32" => Entry::kernel::<Compare<U32>>(level, &[Ty::B32; 2], Ty::None),
-        "I32" => Entry::kernel::<Compare<I32>>(level, &[Ty::B32; 2], Ty::None),
-        "U64" => Entry::kernel::<Compare<U64>>(level, &[Ty::B64; 2], Ty::None),
-        "I64" => Entry::kernel::<Compare<I64>>(level, &[Ty::I64; 2], Ty::None),
+        "U32" => known::<U32>(level, Ty::B32, relations),
+        "I32" => known::<I32>(level, Ty::B32, relations),
+        "U64" => known::<U64>(level, Ty::B64, relations),
+        "I64" => known::<I64>(level, Ty::I64, relations),
         "F32" => Entry::kernel::<Compare<F32>>(level, &[Ty::F32; 2], Ty::None),
         "F64" => Entry::kernel::<Compare<F64>>(level, &[Ty::F64; 2], Ty::None),
         "F16" => Entry::kernel::<Compare<F16>>(level, &[Ty::F16; 2], Ty::None),
@@ -145,7 +186,7 @@ fn by_type(condition: &str, ty: &str, level: HostLevel) -> Option<Entry> {
         "I16" => Entry::rare_kernel::<Compare<I16>>(&[Ty::B16; 2], Ty::None),
         _ => return None,
     };
-    entry.argument = Some(relations(&condition, ty.starts_with('F'))?);
+    entry.argument = Some(relations);
     Some(entry)
 }
 

@@ -181,40 +181,100 @@ fn uniform32(wave: &Wave, step: &Step, i: usize) -> u32 {
     uniform(wave, step, i) as u32
 }
 
+/// Lanes that one AVX2 register holds: what a specialised body loads, computes and stores at once,
+/// so that a destination may be one of the sources and no row is copied.
+const BLOCK: usize = 8;
+
 /// Body of a very common 32-bit operation; A, B, C say which sources are vectors.
 struct Hot32<L, const A: bool, const B: bool, const C: bool>(PhantomData<L>);
 
 impl<L: Lane32, const A: bool, const B: bool, const C: bool> Body for Hot32<L, A, B, C> {
     #[inline(always)]
     fn run<const V3: bool>(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
-        let a = Chunk::splat(if A { 0 } else { uniform32(wave, step, 0) });
-        let b = Chunk::splat(if B { 0 } else { uniform32(wave, step, 1) });
-        let c = Chunk::splat(if C { 0 } else { uniform32(wave, step, 2) });
+        let a = if A { 0 } else { uniform32(wave, step, 0) };
+        let b = if B { 0 } else { uniform32(wave, step, 1) };
+        let c = if C { 0 } else { uniform32(wave, step, 2) };
         for chunk in 0..wave.chunks_per_register() {
             let exec = wave.exec_chunk(chunk);
             if exec == 0 {
                 continue;
             }
-            let out = map32::<L>(
-                if A {
-                    wave.chunk(usize::from(step.src[0]) + chunk)
+            for first in (0..CHUNK_LANES).step_by(BLOCK) {
+                let a = if A {
+                    block(wave, step.src[0], chunk, first)
                 } else {
-                    &a
-                },
-                if B {
-                    wave.chunk(usize::from(step.src[1]) + chunk)
+                    [a; BLOCK]
+                };
+                let b = if B {
+                    block(wave, step.src[1], chunk, first)
                 } else {
-                    &b
-                },
-                if C {
-                    wave.chunk(usize::from(step.src[2]) + chunk)
+                    [b; BLOCK]
+                };
+                let c = if C {
+                    block(wave, step.src[2], chunk, first)
                 } else {
-                    &c
-                },
-            );
-            lanes::store(wave, usize::from(step.dst) + chunk, exec, &out);
+                    [c; BLOCK]
+                };
+                let out = map_block::<L>(&a, &b, &c);
+                store_block(wave, usize::from(step.dst) + chunk, first, exec, &out);
+            }
         }
         Flow::Next
+    }
+}
+
+#[inline(always)]
+fn block(wave: &Wave, register: u16, chunk: usize, first: usize) -> [u32; BLOCK] {
+    let row = &wave.chunk(usize::from(register) + chunk).0;
+    let mut out = [0; BLOCK];
+    out.copy_from_slice(&row[first..first + BLOCK]);
+    out
+}
+
+#[inline(always)]
+fn store_block(wave: &mut Wave, index: usize, first: usize, exec: u32, new: &[u32; BLOCK]) {
+    let row = &mut wave.chunk_mut(index).0[first..first + BLOCK];
+    if exec == u32::MAX {
+        row.copy_from_slice(new);
+        return;
+    }
+    for i in 0..BLOCK {
+        let take = lanes::lane_mask(exec, first + i);
+        row[i] = (row[i] & !take) | (new[i] & take);
+    }
+}
+
+#[inline(always)]
+fn map_block<L: Lane32>(a: &[u32; BLOCK], b: &[u32; BLOCK], c: &[u32; BLOCK]) -> [u32; BLOCK] {
+    let mut out = [0; BLOCK];
+    for i in 0..BLOCK {
+        out[i] = L::lane(a[i], b[i], c[i]);
+    }
+    if L::FLOAT {
+        let mut nan = 0;
+        for value in &out {
+            nan |= u32::from(L::is_nan(*value));
+        }
+        if nan != 0 {
+            repair_block::<L>(&mut out, a, b, c);
+        }
+    }
+    out
+}
+
+/// Replaces NaNs by those the hardware yields.
+#[cold]
+#[inline(never)]
+fn repair_block<L: Lane32>(
+    out: &mut [u32; BLOCK],
+    a: &[u32; BLOCK],
+    b: &[u32; BLOCK],
+    c: &[u32; BLOCK],
+) {
+    for i in 0..BLOCK {
+        if L::is_nan(out[i]) {
+            out[i] = L::nan(a[i], b[i], c[i]);
+        }
     }
 }
 

@@ -38,8 +38,8 @@ mod transcendental;
 use amdgpu_isa::{Encoding, Inst, Op, Operand, Target, scalar};
 
 use crate::step::{Step, TranslateEnv, select};
-pub(crate) use pipeline::KernelFn;
 use kernel::Entry;
+pub(crate) use pipeline::KernelFn;
 use plan::{Kind, Plan, Store, Ty, flag};
 
 /// Translates a VOP1, VOP2, VOP3, VOP3P, VOPC or VINTRP instruction at `pc`; `None` if it is no
