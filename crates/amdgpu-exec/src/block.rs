@@ -221,7 +221,7 @@ fn append(block: &mut Block, key: &Key, port: &mut Port<'_>) -> Result<bool, Sto
     let bytes = &bytes[..available];
     let inst = translate::decode(key.env.target, bytes)?;
     let size = usize::from(inst.size_bytes);
-    let more = match translate::translate(&inst, pc, &key.env, bytes)? {
+    let more = match translate::translate(&inst, pc, &key.env)? {
         Translated::Nothing => true,
         Translated::Steps(steps, more) => {
             block.steps.extend(steps);

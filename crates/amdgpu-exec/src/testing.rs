@@ -445,8 +445,17 @@ pub fn assemble_each(target: Target, lanes: u8, lines: &[&str]) -> Option<Vec<Ve
     Some(pieces.collect())
 }
 
+/// True if the engine has code for an instruction (it may still refuse rare operand forms).
+pub fn supports(target: Target, lanes: u8, inst: &amdgpu_isa::Inst) -> bool {
+    let env = crate::step::TranslateEnv { target, lanes, level: HostLevel::Base, mode: 0x3f0 };
+    crate::translate::translate(inst, 0, &env).is_ok()
+}
+
 /// The bytes of `.text` in an ELF64 object.
-fn text_section(elf: &[u8]) -> Vec<u8> {
+///
+/// # Panics
+/// If there is none.
+pub fn text_section(elf: &[u8]) -> Vec<u8> {
     let number = |at: usize, bytes: usize| {
         elf[at..at + bytes]
             .iter()

@@ -32,7 +32,6 @@ pub(crate) fn translate(
     inst: &Inst,
     pc: u64,
     env: &TranslateEnv,
-    _bytes: &[u8],
 ) -> Result<Translated, Stop> {
     if salu::is_dropped(inst.op) {
         return Ok(Translated::Nothing);
