@@ -213,7 +213,7 @@ fn products(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
                 as i32))
         }
         (V_MUL_U32_U24, _) => {
-            op32!(env, lane32, [B32, B32] => B32, |a, b, _| u24(a).wrapping_mul(u24(b)))
+            op32!(env, hot32, [B32, B32] => B32, |a, b, _| u24(a).wrapping_mul(u24(b)))
         }
         (V_MUL_HI_U32_U24, _) => {
             op32!(env, rare32, [B32, B32] => B32, |a, b, _| ((u64::from(u24(a)) * u64::from(u24(b))) >> 32) as u32)
@@ -224,7 +224,7 @@ fn products(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
         (V_MUL_HI_I32_I24, _) => {
             op32!(env, rare32, [B32, B32] => B32, |a, b, _| u(((i64::from(i24(a)) * i64::from(i24(b))) >> 32) as i32))
         }
-        (V_MAD_U32_U24, false) => op32!(env, lane32, [B32, B32, B32] => B32, |a, b, c| u24(a)
+        (V_MAD_U32_U24, false) => op32!(env, hot32, [B32, B32, B32] => B32, |a, b, c| u24(a)
             .wrapping_mul(u24(b))
             .wrapping_add(c)),
         (V_MAD_I32_I24, false) => op32!(env, lane32, [B32, B32, B32] => B32, |a, b, c| u(i24(
@@ -248,7 +248,7 @@ fn products(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
 fn fields(op: Op, env: &TranslateEnv) -> Option<Entry> {
     use Op::*;
     Some(match op {
-        V_BFE_U32 => op32!(env, lane32, [B32, B32, B32] => B32, |a, b, c| {
+        V_BFE_U32 => op32!(env, hot32, [B32, B32, B32] => B32, |a, b, c| {
             a >> (b & 31) & ((1u32 << (c & 31)) - 1)
         }),
         V_BFE_I32 => op32!(env, lane32, [B32, B32, B32] => B32, |a, b, c| {

@@ -4,8 +4,8 @@
 use std::marker::PhantomData;
 
 use super::lanes;
-use super::pipeline::{Kernel, KernelFn, Out, Rows, base_kernel_fn, kernel_fn};
-use super::plan::{Kind, Store, Ty};
+use super::pipeline::{Kernel, KernelFn, Out, Rows, base_kernel_fn, kernel_fn, mask_in};
+use super::plan::{Kind, Store, Ty, flag};
 use crate::context::Context;
 use crate::step::{Body, Flow, HostLevel, Step, StepFn, select_v3};
 use crate::wave::{CHUNK_LANES, Chunk, Wave};
@@ -278,6 +278,53 @@ fn repair_block<L: Lane32>(
     }
 }
 
+/// Body of a carry chain or select: A and B say which sources are vectors, IN and OUT which masks
+/// there are.
+struct HotCarry<L, const A: bool, const B: bool, const IN: bool, const OUT: bool>(PhantomData<L>);
+
+impl<L: Carry, const A: bool, const B: bool, const IN: bool, const OUT: bool> Body
+    for HotCarry<L, A, B, IN, OUT>
+{
+    #[inline(always)]
+    fn run<const V3: bool>(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
+        let a = if A { 0 } else { uniform32(wave, step, 0) };
+        let b = if B { 0 } else { uniform32(wave, step, 1) };
+        let mut masks = 0;
+        for chunk in 0..wave.chunks_per_register() {
+            let exec = wave.exec_chunk(chunk);
+            let mask = if IN { mask_in(wave, step, chunk) } else { 0 };
+            let mut carries = Chunk::ZERO;
+            for first in (0..CHUNK_LANES).step_by(BLOCK) {
+                let a = if A {
+                    block(wave, step.src[0], chunk, first)
+                } else {
+                    [a; BLOCK]
+                };
+                let b = if B {
+                    block(wave, step.src[1], chunk, first)
+                } else {
+                    [b; BLOCK]
+                };
+                let mut out = [0; BLOCK];
+                for i in 0..BLOCK {
+                    let carry_in = lanes::lane_mask(mask, first + i) != 0;
+                    let (value, carry) = L::lane(a[i], b[i], carry_in);
+                    out[i] = value;
+                    carries.0[first + i] = if carry { u32::MAX } else { 0 };
+                }
+                store_block(wave, usize::from(step.dst) + chunk, first, exec, &out);
+            }
+            if OUT {
+                masks |= u64::from(lanes::to_mask(&carries) & exec) << (chunk * CHUNK_LANES);
+            }
+        }
+        if OUT {
+            wave.set_mask(step.sdst.to_le_bytes()[0], masks);
+        }
+        Flow::Next
+    }
+}
+
 /// What an operation's table entry says: its code and the types of its operands.
 pub(super) struct Entry {
     /// Code for rows.
@@ -360,7 +407,15 @@ impl Entry {
 
     /// A carry chain or select with masks in and out as told.
     pub(super) fn carry<L: Carry>(level: HostLevel, ty: Ty, mask_flags: u8) -> Self {
-        Self::kernel::<KernelCarry<L>>(level, &[ty, ty], ty).with(mask_flags)
+        let mut entry = Self::kernel::<KernelCarry<L>>(level, &[ty, ty], ty).with(mask_flags);
+        if level == HostLevel::V3 {
+            entry.hot = match mask_flags {
+                flag::MASK_IN => hot_carry::<L, true, false>(),
+                flag::MASK_OUT => hot_carry::<L, false, true>(),
+                _ => hot_carry::<L, true, true>(),
+            };
+        }
+        entry
     }
 
     /// Source 2 is the destination.
@@ -399,11 +454,24 @@ fn hot32_2<L: Lane32>() -> [Option<StepFn>; 8] {
     let mut hot = [None; 8];
     hot[0b11] = Some(select_v3::<Hot32<L, true, true, false>>());
     hot[0b10] = Some(select_v3::<Hot32<L, false, true, false>>());
+    hot[0b01] = Some(select_v3::<Hot32<L, true, false, false>>());
     hot
 }
 
 fn hot32_3<L: Lane32>() -> [Option<StepFn>; 8] {
     let mut hot = [None; 8];
     hot[0b111] = Some(select_v3::<Hot32<L, true, true, true>>());
+    hot[0b110] = Some(select_v3::<Hot32<L, false, true, true>>());
+    hot[0b101] = Some(select_v3::<Hot32<L, true, false, true>>());
+    hot[0b011] = Some(select_v3::<Hot32<L, true, true, false>>());
+    hot
+}
+
+fn hot_carry<L: Carry, const IN: bool, const OUT: bool>() -> [Option<StepFn>; 8] {
+    let mut hot = [None; 8];
+    hot[0b11] = Some(select_v3::<HotCarry<L, true, true, IN, OUT>>());
+    hot[0b10] = Some(select_v3::<HotCarry<L, false, true, IN, OUT>>());
+    hot[0b01] = Some(select_v3::<HotCarry<L, true, false, IN, OUT>>());
+    hot[0b00] = Some(select_v3::<HotCarry<L, false, false, IN, OUT>>());
     hot
 }
