@@ -14,12 +14,11 @@ use clap::{Parser, Subcommand};
 
 mod abi;
 mod bench;
-mod bindgen;
-mod bindgen_hsa;
 mod build;
 mod conformance;
 mod dependencies;
 mod gate;
+mod generate;
 mod packages;
 mod quickstart;
 mod shell;
@@ -61,8 +60,8 @@ fn main() -> ExitCode {
         Command::Test(options) => gate::run(&options),
         Command::Conformance(options) => conformance::run(&options),
         Command::Bench(options) => bench::run(&options),
-        Command::Bindgen => packages::ensure(&[packages::BINDGEN]).and_then(|()| bindgen::run()),
-        Command::BindgenHsa { include } => bindgen_hsa::run(&include),
+        Command::Bindgen => generate::kernel(),
+        Command::BindgenHsa { include } => generate::hsa(&include),
         Command::Abi => abi::run(),
     };
     match result {
