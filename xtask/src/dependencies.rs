@@ -36,7 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("hsa-cli", &["hsa-sys", "vkfd"]),
-    ("hsa-core", &["amdgpu-abi", "hsakmt"]),
+    ("hsa-core", &["amdgpu-abi", "hsakmt", "hsakmt-sys"]),
     ("hsa-sys", &[]),
     ("hsakmt", &["hsakmt-sys"]),
     ("hsakmt-sys", &[]),

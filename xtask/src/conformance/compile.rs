@@ -12,17 +12,25 @@ use crate::{Result, shell};
 /// The program of each case, or what the compiler said.
 pub(crate) type Programs = BTreeMap<String, std::result::Result<PathBuf, String>>;
 
+/// Where a suite's programs and what they print are kept.
+pub(crate) fn folder(suite: &str) -> PathBuf {
+    shell::target().join("conformance").join(suite)
+}
+
 /// Compiles what is missing or older than its source.
 ///
 /// # Errors
 /// If the folder for the programs cannot be made.
 pub(crate) fn all(suite: &Suite, cases: &[&Case]) -> Result<Programs> {
-    let folder = shell::target().join("conformance").join(&suite.name);
+    let folder = folder(&suite.name);
     std::fs::create_dir_all(&folder)?;
     let sources = shell::root().join(&suite.sources);
     let headers = newest_header(&sources);
     let progress = Progress::new(&format!("compiling {}", suite.name), cases.len());
     let compiled = super::execute::in_parallel(cases, |case| {
+        if let Some(program) = &case.program {
+            return (case.name.clone(), Ok(PathBuf::from(program)));
+        }
         let program = folder.join(&case.name);
         let source = sources.join(&case.name).with_extension("cpp");
         let result = if is_fresh(&program, &source, headers) {

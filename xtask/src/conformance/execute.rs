@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -30,10 +30,23 @@ pub(crate) struct Outcome {
     pub(crate) seconds: f64,
 }
 
-/// Runs all cases on `gpu`; the results are in the order of the cases.
+/// What runs a program, on which GPU, and where its output is kept.
+pub(crate) struct Place<'a> {
+    pub(crate) hsa: &'a Path,
+    pub(crate) gpu: &'a str,
+    pub(crate) folder: &'a Path,
+}
+
+impl Place<'_> {
+    fn log(&self, case: &Case, stream: &str) -> PathBuf {
+        self.folder
+            .join(format!("{}.{}.{stream}", case.name, self.gpu))
+    }
+}
+
+/// Runs all cases; the results are in the order of the cases.
 pub(crate) fn all(
-    hsa: &Path,
-    gpu: &str,
+    place: &Place<'_>,
     cases: &[&Case],
     programs: &Programs,
     progress: &Progress,
@@ -41,7 +54,7 @@ pub(crate) fn all(
     in_parallel(cases, |case| {
         let start = Instant::now();
         let result = match programs.get(&case.name) {
-            Some(Ok(program)) => run(hsa, gpu, case, program),
+            Some(Ok(program)) => run(place, case, program),
             Some(Err(message)) => Err(format!(
                 "does not compile: {}",
                 message.lines().next().unwrap_or("")
@@ -89,16 +102,16 @@ pub(crate) fn in_parallel<T: Sync, R: Send>(items: &[T], body: impl Fn(&T) -> R 
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-fn run(hsa: &Path, gpu: &str, case: &Case, program: &Path) -> Result<(), String> {
-    let log = |stream: &str| program.with_extension(format!("{gpu}.{stream}"));
+fn run(place: &Place<'_>, case: &Case, program: &Path) -> Result<(), String> {
     let file = |stream: &str| {
-        File::create(log(stream)).map_err(|e| format!("{}: {e}", log(stream).display()))
+        let path = place.log(case, stream);
+        File::create(&path).map_err(|e| format!("{}: {e}", path.display()))
     };
-    let child = Command::new(hsa)
+    let child = Command::new(place.hsa)
         .args([
             "run",
             "--gpu",
-            gpu,
+            place.gpu,
             "--count",
             &case.count.to_string(),
             "--",
@@ -109,13 +122,13 @@ fn run(hsa: &Path, gpu: &str, case: &Case, program: &Path) -> Result<(), String>
         .stderr(file("stderr")?)
         .process_group(0)
         .spawn()
-        .map_err(|error| format!("{}: {error}", hsa.display()))?;
+        .map_err(|error| format!("{}: {error}", place.hsa.display()))?;
     let status = wait(child, Duration::from_secs(case.limit_s))?;
-    let read =
-        |stream: &str| std::fs::read(log(stream)).map(|b| String::from_utf8_lossy(&b).into_owned());
-    let stdout = read("stdout").map_err(|e| e.to_string())?;
-    let stderr = read("stderr").map_err(|e| e.to_string())?;
-    judge(case, status, &stdout, &stderr)
+    let read = |stream: &str| {
+        let bytes = std::fs::read(place.log(case, stream)).map_err(|e| e.to_string())?;
+        Ok::<_, String>(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    judge(case, status, &read("stdout")?, &read("stderr")?)
 }
 
 /// Waits for the process, or ends its whole group when the time is up.
@@ -150,13 +163,16 @@ fn judge(case: &Case, status: ExitStatus, stdout: &str, stderr: &str) -> Result<
                 last(stderr)
             ));
         }
+        Ends::Success if !status.success() => {
+            return Err(format!("{status}; stderr ends {:?}", last(stderr)));
+        }
         Ends::Abort if status.signal() != Some(6) => {
             return Err(format!(
                 "{status} instead of SIGABRT; stdout ends {:?}",
                 last(stdout)
             ));
         }
-        Ends::Pass | Ends::Abort => {}
+        Ends::Pass | Ends::Success | Ends::Abort => {}
     }
     for (patterns, text, name) in [
         (&case.stdout, stdout, "stdout"),

@@ -107,8 +107,18 @@ fn run_suite(
     let mut rows = Vec::new();
     for gpu in gpus {
         let progress = report::Progress::new(&format!("{} on {gpu}", suite.name), cases.len());
-        let verdicts = execute::all(hsa, gpu, &cases, &programs, &progress);
-        for (case, result) in cases.iter().zip(verdicts) {
+        let place = execute::Place {
+            hsa,
+            gpu,
+            folder: &compile::folder(&suite.name),
+        };
+        let here: Vec<_> = cases
+            .iter()
+            .filter(|case| case.is_for(gpu))
+            .copied()
+            .collect();
+        let verdicts = execute::all(&place, &here, &programs, &progress);
+        for (case, result) in here.iter().zip(verdicts) {
             let reason = expected.reason(&case.name, gpu);
             rows.push(Row::new(&suite.name, gpu, &case.name, result, reason));
         }

@@ -13,8 +13,10 @@ pub(crate) struct Suite {
     /// What `--suite` names.
     pub(crate) name: String,
     /// Folder of the sources, below the workspace's root.
+    #[serde(default)]
     pub(crate) sources: PathBuf,
     /// Architectures that hipcc compiles for.
+    #[serde(default)]
     pub(crate) architectures: Vec<String>,
     /// Profiles to run on.
     pub(crate) gpus: Vec<String>,
@@ -29,6 +31,10 @@ pub(crate) struct Suite {
 pub(crate) struct Case {
     /// Source file without its suffix.
     pub(crate) name: String,
+    /// A program of the system to run instead of a source of the suite.
+    pub(crate) program: Option<String>,
+    /// Profiles that the case is for, if not for all of the suite.
+    pub(crate) gpus: Option<Vec<String>>,
     /// GPUs in the process.
     #[serde(default = "one")]
     pub(crate) count: u32,
@@ -46,6 +52,15 @@ pub(crate) struct Case {
     pub(crate) stderr: Vec<String>,
 }
 
+impl Case {
+    /// True if the case runs on this profile.
+    pub(crate) fn is_for(&self, gpu: &str) -> bool {
+        self.gpus
+            .as_ref()
+            .is_none_or(|gpus| gpus.iter().any(|g| g == gpu))
+    }
+}
+
 /// How a process ends.
 #[derive(Deserialize, Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[serde(rename_all = "kebab-case")]
@@ -53,6 +68,8 @@ pub(crate) enum Ends {
     /// Exit code 0 and a last line PASS.
     #[default]
     Pass,
+    /// Exit code 0.
+    Success,
     /// Killed by SIGABRT, as AMD's runtime ends a process after a fault.
     Abort,
 }
