@@ -447,7 +447,12 @@ pub fn assemble_each(target: Target, lanes: u8, lines: &[&str]) -> Option<Vec<Ve
 
 /// True if the engine has code for an instruction (it may still refuse rare operand forms).
 pub fn supports(target: Target, lanes: u8, inst: &amdgpu_isa::Inst) -> bool {
-    let env = crate::step::TranslateEnv { target, lanes, level: HostLevel::Base, mode: 0x3f0 };
+    let env = crate::step::TranslateEnv {
+        target,
+        lanes,
+        level: HostLevel::Base,
+        mode: 0x3f0,
+    };
     crate::translate::translate(inst, 0, &env).is_ok()
 }
 

@@ -28,11 +28,7 @@ pub(crate) fn decode(target: Target, bytes: &[u8]) -> Result<Inst, Stop> {
 }
 
 /// Translates one instruction.
-pub(crate) fn translate(
-    inst: &Inst,
-    pc: u64,
-    env: &TranslateEnv,
-) -> Result<Translated, Stop> {
+pub(crate) fn translate(inst: &Inst, pc: u64, env: &TranslateEnv) -> Result<Translated, Stop> {
     if salu::is_dropped(inst.op) {
         return Ok(Translated::Nothing);
     }

@@ -137,7 +137,7 @@ fn human(bytes: u64) -> String {
     let step = (0..units.len() - 1)
         .take_while(|step| bytes >> (10 * step) >= 1024)
         .count();
-    let tenths = u128::from(bytes) * 10 >> (10 * step);
+    let tenths = (u128::from(bytes) * 10) >> (10 * step);
     format!("{}.{} {}", tenths / 10, tenths % 10, units[step])
 }
 

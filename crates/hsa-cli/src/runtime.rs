@@ -10,34 +10,35 @@ use crate::run::Error;
 
 type Callback<T> = unsafe extern "C" fn(T, *mut c_void) -> hsa_status_t;
 
+type NoArguments = unsafe extern "C" fn() -> hsa_status_t;
+type StatusString = unsafe extern "C" fn(hsa_status_t, *mut *const c_char) -> hsa_status_t;
+type Iterate<T> = unsafe extern "C" fn(Callback<T>, *mut c_void) -> hsa_status_t;
+type IterateOf<T> = unsafe extern "C" fn(hsa_agent_t, Callback<T>, *mut c_void) -> hsa_status_t;
+type GetInfo<T> = unsafe extern "C" fn(T, u32, *mut c_void) -> hsa_status_t;
+
 /// A loaded runtime library; it stays loaded.
 pub(crate) struct Runtime {
-    init: unsafe extern "C" fn() -> hsa_status_t,
-    shut_down: unsafe extern "C" fn() -> hsa_status_t,
-    status_string: unsafe extern "C" fn(hsa_status_t, *mut *const c_char) -> hsa_status_t,
-    iterate_agents: unsafe extern "C" fn(Callback<hsa_agent_t>, *mut c_void) -> hsa_status_t,
-    agent_get_info: unsafe extern "C" fn(hsa_agent_t, u32, *mut c_void) -> hsa_status_t,
-    iterate_isas:
-        unsafe extern "C" fn(hsa_agent_t, Callback<hsa_isa_t>, *mut c_void) -> hsa_status_t,
-    isa_get_info: unsafe extern "C" fn(hsa_isa_t, u32, *mut c_void) -> hsa_status_t,
-    iterate_pools: unsafe extern "C" fn(
-        hsa_agent_t,
-        Callback<hsa_amd_memory_pool_t>,
-        *mut c_void,
-    ) -> hsa_status_t,
-    pool_get_info: unsafe extern "C" fn(hsa_amd_memory_pool_t, u32, *mut c_void) -> hsa_status_t,
+    init: NoArguments,
+    shut_down: NoArguments,
+    status_string: StatusString,
+    iterate_agents: Iterate<hsa_agent_t>,
+    agent_get_info: GetInfo<hsa_agent_t>,
+    iterate_isas: IterateOf<hsa_isa_t>,
+    isa_get_info: GetInfo<hsa_isa_t>,
+    iterate_pools: IterateOf<hsa_amd_memory_pool_t>,
+    pool_get_info: GetInfo<hsa_amd_memory_pool_t>,
 }
 
-/// Looks a function up and gives it the type of the field it is for.
+/// Looks a function up and gives it its type.
 macro_rules! symbol {
-    ($library:expr, $path:expr, $name:literal) => {{
+    ($library:expr, $path:expr, $name:literal as $ty:ty) => {{
         // SAFETY: the handle is a loaded library and the name ends with a zero.
         let address = unsafe { libc::dlsym($library, $name.as_ptr()) };
         if address.is_null() {
             return Err(load_error($path));
         }
-        // SAFETY: the HSA headers give the function of this name the signature of the field.
-        unsafe { std::mem::transmute::<*mut c_void, _>(address) }
+        // SAFETY: the HSA headers give the function of this name this signature.
+        unsafe { std::mem::transmute::<*mut c_void, $ty>(address) }
     }};
 }
 
@@ -57,15 +58,27 @@ impl Runtime {
             return Err(load_error(path));
         }
         Ok(Self {
-            init: symbol!(library, path, c"hsa_init"),
-            shut_down: symbol!(library, path, c"hsa_shut_down"),
-            status_string: symbol!(library, path, c"hsa_status_string"),
-            iterate_agents: symbol!(library, path, c"hsa_iterate_agents"),
-            agent_get_info: symbol!(library, path, c"hsa_agent_get_info"),
-            iterate_isas: symbol!(library, path, c"hsa_agent_iterate_isas"),
-            isa_get_info: symbol!(library, path, c"hsa_isa_get_info_alt"),
-            iterate_pools: symbol!(library, path, c"hsa_amd_agent_iterate_memory_pools"),
-            pool_get_info: symbol!(library, path, c"hsa_amd_memory_pool_get_info"),
+            init: symbol!(library, path, c"hsa_init" as NoArguments),
+            shut_down: symbol!(library, path, c"hsa_shut_down" as NoArguments),
+            status_string: symbol!(library, path, c"hsa_status_string" as StatusString),
+            iterate_agents: symbol!(library, path, c"hsa_iterate_agents" as Iterate<hsa_agent_t>),
+            agent_get_info: symbol!(library, path, c"hsa_agent_get_info" as GetInfo<hsa_agent_t>),
+            iterate_isas: symbol!(
+                library,
+                path,
+                c"hsa_agent_iterate_isas" as IterateOf<hsa_isa_t>
+            ),
+            isa_get_info: symbol!(library, path, c"hsa_isa_get_info_alt" as GetInfo<hsa_isa_t>),
+            iterate_pools: symbol!(
+                library,
+                path,
+                c"hsa_amd_agent_iterate_memory_pools" as IterateOf<hsa_amd_memory_pool_t>
+            ),
+            pool_get_info: symbol!(
+                library,
+                path,
+                c"hsa_amd_memory_pool_get_info" as GetInfo<hsa_amd_memory_pool_t>
+            ),
         })
     }
 
