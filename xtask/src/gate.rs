@@ -64,7 +64,10 @@ fn documentation() -> Result {
         "--locked",
         "--quiet",
     ]);
-    shell::run(command.env("RUSTDOCFLAGS", "-D warnings"))
+    shell::run(command.env(
+        "RUSTDOCFLAGS",
+        "-D warnings -A rustdoc::private_intra_doc_links",
+    ))
 }
 
 /// nextest kills a test that hangs; plain `cargo test` is what a machine without it has.
