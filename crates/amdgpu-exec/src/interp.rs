@@ -59,14 +59,21 @@ impl Runner<'_> {
                     entry.next
                 }
                 Flow::Branch => entry.taken,
-                Flow::Yield => return Exit::Yield,
-                Flow::Barrier => return Exit::Barrier,
+                Flow::Yield => {
+                    wave.resume_hint = index;
+                    return Exit::Yield;
+                }
+                Flow::Barrier => {
+                    wave.resume_hint = index;
+                    return Exit::Barrier;
+                }
                 Flow::End | Flow::Stop => return Exit::End,
             };
             if context.port.refresh() {
                 context.forget_code();
             }
             if self.instructions >= limit {
+                wave.resume_hint = index;
                 return Exit::Yield;
             }
             index = match self.follow(index, hint, flow, wave, context) {
@@ -103,15 +110,25 @@ impl Runner<'_> {
         Ok(next)
     }
 
-    /// The entry to begin with: mostly the one where the wave before this one began.
+    /// The entry to go on with: what followed last time on the block that the wave left, or where
+    /// the wave before this one began.
     fn resume(&mut self, wave: &Wave, context: &mut Context<'_>) -> Result<u32, Stop> {
+        let left = self.table.entries.get(wave.resume_hint as usize);
+        let hints = left.map_or([self.resumed; 2], |left| [left.next, left.taken]);
         let mode = wave.mode & mode::TRANSLATION;
-        if !self.table.fits(self.resumed, wave.pc, mode)
-            || self.table.entries[self.resumed as usize].epoch != context.code_epoch
-        {
-            self.resumed = self.enter(wave, context)?;
+        for hint in hints {
+            if self.table.fits(hint, wave.pc, mode)
+                && self.table.entries[hint as usize].epoch == context.code_epoch
+            {
+                return Ok(hint);
+            }
         }
-        Ok(self.resumed)
+        let index = self.enter(wave, context)?;
+        match self.table.entries.get_mut(wave.resume_hint as usize) {
+            Some(left) => left.next = index,
+            None => self.resumed = index,
+        }
+        Ok(index)
     }
 
     #[inline(never)]

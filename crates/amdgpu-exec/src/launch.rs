@@ -122,6 +122,7 @@ impl Launch {
     pub(crate) fn start(&self, wave: &mut Wave, extent: &Extent, index: u32, place: Place) {
         wave.retarget(self.target, self.lanes);
         wave.clear_scalars();
+        wave.resume_hint = crate::block::UNKNOWN;
         wave.pc = self.entry;
         wave.mode = self.mode;
         wave.place = Place {
@@ -167,21 +168,22 @@ impl Launch {
         let lanes = usize::from(self.lanes);
         let mut at = [first % sx, first / sx % sy, first / sx / sy];
         for chunk in 0..lanes / CHUNK_LANES {
-            let ids = consecutive_ids(&mut at, sx, sy);
-            let mut put = |register: u16, row: Chunk| {
-                *wave.chunk_mut(usize::from(chunk_index(register, lanes)) + chunk) = row;
-            };
+            let register = |register| usize::from(chunk_index(register, lanes)) + chunk;
             if self.target == Target::Gfx90a {
-                put(0, packed(&ids));
-                continue;
+                // x, y and z in 10 bits each.
+                fill(wave.chunk_mut(register(0)), at, sx, sy, |[x, y, z]| {
+                    x | y << 10 | z << 20
+                });
+            } else {
+                fill(wave.chunk_mut(register(0)), at, sx, sy, |[x, _, _]| x);
+                if self.system.work_item_ids >= 1 {
+                    fill(wave.chunk_mut(register(1)), at, sx, sy, |[_, y, _]| y);
+                }
+                if self.system.work_item_ids >= 2 {
+                    fill(wave.chunk_mut(register(2)), at, sx, sy, |[_, _, z]| z);
+                }
             }
-            put(0, ids[0]);
-            if self.system.work_item_ids >= 1 {
-                put(1, ids[1]);
-            }
-            if self.system.work_item_ids >= 2 {
-                put(2, ids[2]);
-            }
+            at = advance(at, 32, sx, sy);
         }
     }
 
@@ -257,46 +259,36 @@ impl Launch {
     }
 }
 
-/// Ids of 32 work-items from `at` on, which moves on to the next.
-fn consecutive_ids(at: &mut [u32; 3], sx: u32, sy: u32) -> [Chunk; 3] {
-    let mut ids = at.map(Chunk::splat);
-    if at[0] + 32 <= sx {
-        for (lane, x) in (0u32..).zip(&mut ids[0].0) {
-            *x += lane;
+/// Writes what `value` makes of the ids of 32 work-items from `at` on.
+#[inline(always)]
+fn fill(row: &mut Chunk, at: [u32; 3], sx: u32, sy: u32, value: impl Fn([u32; 3]) -> u32) {
+    let [x, y, z] = at;
+    if x + 32 <= sx {
+        for (lane, place) in (0u32..).zip(&mut row.0) {
+            *place = value([x + lane, y, z]);
         }
-        at[0] += 32;
-        carry(at, sx, sy);
-        return ids;
+        return;
     }
-    for lane in 0..CHUNK_LANES {
-        for (row, at) in ids.iter_mut().zip(*at) {
-            row.0[lane] = at;
-        }
-        at[0] += 1;
-        carry(at, sx, sy);
-    }
-    ids
-}
-
-/// Goes on to the next row and plane at the end of one.
-fn carry(at: &mut [u32; 3], sx: u32, sy: u32) {
-    if at[0] == sx {
-        at[0] = 0;
-        at[1] += 1;
-        if at[1] == sy {
-            at[1] = 0;
-            at[2] += 1;
-        }
+    let mut at = at;
+    for place in &mut row.0 {
+        *place = value(at);
+        at = advance(at, 1, sx, sy);
     }
 }
 
-/// x, y and z in 10 bits each.
-fn packed(ids: &[Chunk; 3]) -> Chunk {
-    let mut row = ids[0];
-    for (lane, value) in row.0.iter_mut().enumerate() {
-        *value |= ids[1].0[lane] << 10 | ids[2].0[lane] << 20;
+/// The work-item `by` further on.
+#[inline(always)]
+fn advance([mut x, mut y, mut z]: [u32; 3], by: u32, sx: u32, sy: u32) -> [u32; 3] {
+    x += by;
+    while x >= sx {
+        x -= sx;
+        y += 1;
+        if y == sy {
+            y = 0;
+            z += 1;
+        }
     }
-    row
+    [x, y, z]
 }
 
 fn wave_size(target: Target, descriptor: &KernelDescriptor) -> Result<u8, Stop> {

@@ -5,8 +5,9 @@
 
 use std::arch::x86_64::{
     __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_cmpeq_epi32,
-    _mm256_mullo_epi32, _mm256_or_si256, _mm256_set1_epi32, _mm256_setr_epi32,
-    _mm256_setzero_si256, _mm256_testz_si256, _mm256_xor_si256,
+    _mm256_mask_i32gather_epi32, _mm256_min_epu32, _mm256_mullo_epi32, _mm256_or_si256,
+    _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_testz_si256,
+    _mm256_xor_si256,
 };
 
 use crate::wave::{CHUNK_LANES, Chunk};
@@ -121,6 +122,51 @@ fn rises_avx2(
     _mm256_testz_si256(wrong, wrong) != 0
 }
 
+/// Dwords at byte offsets `addresses + first`; zero where the offset is above `last`.
+///
+/// `last + 4` bytes must exist, otherwise the result is zero everywhere.
+#[inline(always)]
+pub(crate) fn gather<const V3: bool>(
+    bytes: &[u8],
+    addresses: &Chunk,
+    first: u32,
+    last: u32,
+) -> Chunk {
+    if last as usize + 4 > bytes.len() || first > last {
+        return Chunk::ZERO;
+    }
+    if V3 {
+        // SAFETY: the caller's level has AVX2.
+        return unsafe { gather_avx2(bytes, addresses, first, last) };
+    }
+    let mut result = Chunk::ZERO;
+    for (value, own) in result.0.iter_mut().zip(addresses.0) {
+        if own <= last - first {
+            let at = (own + first) as usize;
+            let dword = bytes.get(at..).and_then(|tail| tail.first_chunk());
+            *value = dword.map_or(0, |dword| u32::from_le_bytes(*dword));
+        }
+    }
+    result
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn gather_avx2(bytes: &[u8], addresses: &Chunk, first: u32, last: u32) -> Chunk {
+    let limit = _mm256_set1_epi32((last - first).cast_signed());
+    let mut result = vectors(addresses);
+    // The first dword that any lane may read.
+    let start = bytes[first as usize..].as_ptr().cast::<i32>();
+    for own in &mut result {
+        let inside = _mm256_cmpeq_epi32(_mm256_min_epu32(*own, limit), *own);
+        let zero = _mm256_setzero_si256();
+        // SAFETY: lanes that read have an offset of at most `last - first` from `start`, and
+        // `last + 4` bytes exist; offsets are below 2^31 because LDS has 64 KiB.
+        *own = unsafe { _mm256_mask_i32gather_epi32::<1>(zero, start, *own, inside) };
+    }
+    chunk(result)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +198,15 @@ mod tests {
         let high = Chunk::splat(7);
         assert!(rises::<V3>(&row, 100, 4, Some((&high, 7)), u32::MAX));
         assert!(!rises::<V3>(&row, 100, 4, Some((&high, 8)), u32::MAX));
+        let bytes: Vec<u8> = (0..=255).collect();
+        let mut addresses = rising(1, 7);
+        addresses.0[3] = u32::MAX;
+        let got = gather::<V3>(&bytes, &addresses, 20, 100);
+        for (lane, (value, own)) in got.0.into_iter().zip(addresses.0).enumerate() {
+            let at = u64::from(own) + 20;
+            let want = (0..4).fold(0, |word, i| word | (at + i) << (8 * i));
+            assert_eq!(u64::from(value), if at <= 100 { want } else { 0 }, "{lane}");
+        }
         row.0[19] += 1;
         assert!(!rises::<V3>(&row, 100, 4, None, u32::MAX));
         assert!(rises::<V3>(&row, 100, 4, None, !(1 << 19)));

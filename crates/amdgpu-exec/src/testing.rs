@@ -195,7 +195,7 @@ pub struct TestKernel {
 }
 
 impl TestKernel {
-    /// A kernel as clang describes HIP kernels: kernel arguments in s[4:5] behind the private
+    /// A kernel as clang describes HIP kernels: kernel arguments in `s[4:5]` behind the private
     /// segment buffer, workgroup ids x, y, z from s6 on, all work-item ids.
     pub fn new(code: Vec<u8>) -> Self {
         const FLOAT_MODE: u32 = 0xf0 << 12 | 1 << 21 | 1 << 23;

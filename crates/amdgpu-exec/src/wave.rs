@@ -104,6 +104,8 @@ pub struct Wave {
     pub mode: u32,
     /// Scalar file by operand code, and the extra entries of [`slot`].
     scalar: [u32; 256],
+    /// The worker's block that the wave left when it let go.
+    pub(crate) resume_hint: u32,
     /// What identifies the wave and its resources.
     pub place: Place,
 }
@@ -142,6 +144,7 @@ impl Wave {
             pc: 0,
             mode: 0,
             scalar: fresh_scalars(),
+            resume_hint: crate::block::UNKNOWN,
             place: Place::default(),
         }
     }

@@ -5,14 +5,14 @@ use crate::access::{
     Addresses, AtomicOperands, Local, Space, atomic_lanes, kind, load_lanes, rmw, store_lanes,
 };
 use crate::context::Context;
-use crate::rows::{blend, rises};
+use crate::rows::{blend, gather, rises};
 use crate::step::{Body, Flow, HostLevel, Step, StepFn, select as level_of};
 use crate::wave::{CHUNK_LANES, Chunk, Wave};
 
 /// The function of an instruction; completes the step's offsets.
 pub(super) fn select(name: &str, step: &mut Step, level: HostLevel) -> Option<StepFn> {
     simple(name, level)
-        .or_else(|| two(name, step))
+        .or_else(|| two(name, step, level))
         .or_else(|| special(name))
         .or_else(|| atomic(name))
 }
@@ -46,15 +46,15 @@ fn simple(name: &str, level: HostLevel) -> Option<StepFn> {
 }
 
 /// Two accesses whose 8-bit offsets count elements, or 64 elements in the `st64` forms.
-fn two(name: &str, step: &mut Step) -> Option<StepFn> {
+fn two(name: &str, step: &mut Step, level: HostLevel) -> Option<StepFn> {
     let (base, wide) = match name.strip_suffix("_b64") {
         Some(base) => (base, true),
         None => (name.strip_suffix("_b32")?, false),
     };
     let strided = base.contains("2st64");
     let run: StepFn = match (base.replace("2st64", "2").as_str(), wide) {
-        ("read2", false) => load2::<{ kind::B32 }>,
-        ("read2", true) => load2::<{ kind::B64 }>,
+        ("read2", false) => level_of::<Load2<{ kind::B32 }>>(level),
+        ("read2", true) => level_of::<Load2<{ kind::B64 }>>(level),
         ("write2", false) => store2::<{ kind::B32 }>,
         ("write2", true) => store2::<{ kind::B64 }>,
         ("wrxchg2_rtn", false) => exchange2::<false>,
@@ -152,11 +152,42 @@ impl<const K: u8> Body for Load<K> {
             if exec == 0 || K == kind::B32 && load_row::<V3>(wave, context, step, chunk, exec) {
                 continue;
             }
-            let addresses = addresses(wave, step, chunk, step.constant[0]);
             let dst = usize::from(step.dst) + chunk;
+            if kind::bytes(K) >= 4 {
+                let own = *wave.chunk(usize::from(step.src[0]) + chunk);
+                load_dwords::<K, V3>(wave, context, &own, step.constant[0], dst, exec);
+                continue;
+            }
+            let addresses = addresses(wave, step, chunk, step.constant[0]);
             load_lanes::<Local, K>(wave, context, step.pc, &addresses, dst, chunk, exec);
         }
         Flow::Next
+    }
+}
+
+/// Loads one to four dwords per lane; elements that are not wholly inside read as zero.
+#[inline(always)]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "LDS has 64 KiB, offsets 19 bits"
+)]
+fn load_dwords<const K: u8, const V3: bool>(
+    wave: &mut Wave,
+    context: &Context<'_>,
+    own: &Chunk,
+    offset: u64,
+    dst: usize,
+    exec: u32,
+) {
+    let bytes = context.lds.bytes();
+    let last = bytes.len().checked_sub(kind::bytes(K));
+    for register in 0..kind::registers(K) {
+        let skip = 4 * register as u32;
+        let values = last.map_or(Chunk::ZERO, |last| {
+            gather::<V3>(bytes, own, offset as u32 + skip, last as u32 + skip)
+        });
+        let stride = wave.chunks_per_register();
+        blend::<V3>(wave.chunk_mut(dst + register * stride), &values, exec);
     }
 }
 
@@ -226,18 +257,22 @@ fn store_row<const V3: bool>(
     true
 }
 
-fn load2<const K: u8>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
-    let step_by = kind::registers(K) * wave.chunks_per_register();
-    for chunk in 0..wave.chunks_per_register() {
-        let exec = wave.exec_chunk(chunk);
-        // Both addresses are formed before the destination, which may be the address, is written.
-        let first = addresses(wave, step, chunk, step.constant[0]);
-        let second = addresses(wave, step, chunk, step.constant[1]);
-        let dst = usize::from(step.dst) + chunk;
-        load_lanes::<Local, K>(wave, context, step.pc, &first, dst, chunk, exec);
-        load_lanes::<Local, K>(wave, context, step.pc, &second, dst + step_by, chunk, exec);
+struct Load2<const K: u8>;
+
+impl<const K: u8> Body for Load2<K> {
+    #[inline(always)]
+    fn run<const V3: bool>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {
+        let second = kind::registers(K) * wave.chunks_per_register();
+        for chunk in 0..wave.chunks_per_register() {
+            let exec = wave.exec_chunk(chunk);
+            // The destination may be the address.
+            let own = *wave.chunk(usize::from(step.src[0]) + chunk);
+            let dst = usize::from(step.dst) + chunk;
+            load_dwords::<K, V3>(wave, context, &own, step.constant[0], dst, exec);
+            load_dwords::<K, V3>(wave, context, &own, step.constant[1], dst + second, exec);
+        }
+        Flow::Next
     }
-    Flow::Next
 }
 
 fn store2<const K: u8>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {

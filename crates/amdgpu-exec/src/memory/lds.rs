@@ -59,6 +59,12 @@ impl Lds {
         self.write(address, value.to_le_bytes());
     }
 
+    /// All bytes.
+    #[inline(always)]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// Consecutive bytes, if all are inside.
     #[inline(always)]
     pub(crate) fn span(&self, address: u32, len: usize) -> Option<&[u8]> {

@@ -2,7 +2,7 @@
 //!
 //! [`Port`] remembers, per instruction and direction, the last range the address space granted. An
 //! access inside it costs one subtraction and two compares; anything else asks
-//! [`Memory::resolve`](crate::Memory::resolve).
+//! [`Memory::resolve`].
 
 pub(crate) mod guard;
 pub mod lds;

@@ -1,7 +1,7 @@
 //! The shared block behind a signal handle. The only unsafe code of the signal module.
 //!
 //! Invariant: an address comes here only from [`super::slab`], which gives out addresses inside of
-//! slabs that stay mapped and typed until the runtime closes; [`Cell`] is never stored longer.
+//! slabs that stay mapped and typed until the runtime closes; [`Block`] is never stored longer.
 
 use amdgpu_abi::signal::AmdSignal;
 use std::sync::atomic::{AtomicU64, Ordering};
