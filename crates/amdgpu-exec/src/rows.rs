@@ -4,10 +4,10 @@
 //! vectors and then often finds none.
 
 use std::arch::x86_64::{
-    __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_cmpeq_epi32,
-    _mm256_mask_i32gather_epi32, _mm256_min_epu32, _mm256_mullo_epi32, _mm256_or_si256,
-    _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256, _mm256_testz_si256,
-    _mm256_xor_si256,
+    __m256, __m256i, _mm256_add_epi32, _mm256_and_si256, _mm256_blendv_epi8, _mm256_cmpeq_epi32,
+    _mm256_mask_i32gather_epi32, _mm256_min_epu32, _mm256_movemask_ps, _mm256_mullo_epi32,
+    _mm256_or_si256, _mm256_set1_epi32, _mm256_setr_epi32, _mm256_setzero_si256,
+    _mm256_testz_si256, _mm256_xor_si256,
 };
 
 use crate::wave::{CHUNK_LANES, Chunk};
@@ -122,6 +122,26 @@ fn rises_avx2(
     _mm256_testz_si256(wrong, wrong) != 0
 }
 
+/// Bit `i` is set if value `i` is negative (all ones, for a lane mask).
+#[inline(always)]
+pub(crate) fn signs<const V3: bool>(values: &[u32; 8]) -> u32 {
+    if V3 {
+        // SAFETY: the caller's level has AVX2.
+        return unsafe { signs_avx2(values) };
+    }
+    (0..)
+        .zip(values)
+        .fold(0, |bits, (i, value)| bits | (value >> 31) << i)
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn signs_avx2(values: &[u32; 8]) -> u32 {
+    // SAFETY: both are 32 bytes of plain values.
+    let values = unsafe { std::mem::transmute::<[u32; 8], __m256>(*values) };
+    _mm256_movemask_ps(values).cast_unsigned()
+}
+
 /// Dwords at byte offsets `addresses + first`; zero where the offset is above `last`.
 ///
 /// `last + 4` bytes must exist, otherwise the result is zero everywhere.
@@ -198,6 +218,8 @@ mod tests {
         let high = Chunk::splat(7);
         assert!(rises::<V3>(&row, 100, 4, Some((&high, 7)), u32::MAX));
         assert!(!rises::<V3>(&row, 100, 4, Some((&high, 8)), u32::MAX));
+        let values = [u32::MAX, 0, 0, u32::MAX, 0, 0, 0, u32::MAX];
+        assert_eq!(signs::<V3>(&values), 0b1000_1001);
         let bytes: Vec<u8> = (0..=255).collect();
         let mut addresses = rising(1, 7);
         addresses.0[3] = u32::MAX;

@@ -7,6 +7,7 @@ use super::lanes;
 use super::pipeline::{Kernel, KernelFn, Out, Rows, base_kernel_fn, kernel_fn, mask_in};
 use super::plan::{Kind, Store, Ty, flag};
 use crate::context::Context;
+use crate::rows;
 use crate::step::{Body, Flow, HostLevel, Step, StepFn, select_v3};
 use crate::wave::{CHUNK_LANES, Chunk, Wave};
 
@@ -278,6 +279,112 @@ fn repair_block<L: Lane32>(
     }
 }
 
+/// Body of a very common 64-bit operation: bit `i` of VECTORS says that source `i` is a vector, of
+/// WIDE that it has 64 bits.
+struct Hot64<L, const VECTORS: u8, const WIDE: u8>(PhantomData<L>);
+
+impl<L: Lane64, const VECTORS: u8, const WIDE: u8> Body for Hot64<L, VECTORS, WIDE> {
+    #[inline(always)]
+    fn run<const V3: bool>(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
+        let per_register = wave.chunks_per_register();
+        let a = uniform64::<WIDE>(wave, step, 0);
+        let b = uniform64::<WIDE>(wave, step, 1);
+        let c = uniform64::<WIDE>(wave, step, 2);
+        for chunk in 0..per_register {
+            let exec = wave.exec_chunk(chunk);
+            if exec == 0 {
+                continue;
+            }
+            for first in (0..CHUNK_LANES).step_by(BLOCK) {
+                let a = block64::<VECTORS, WIDE>(wave, step, 0, a, chunk, first);
+                let b = block64::<VECTORS, WIDE>(wave, step, 1, b, chunk, first);
+                let c = block64::<VECTORS, WIDE>(wave, step, 2, c, chunk, first);
+                let (low, high) = map_block64::<L>(&a, &b, &c);
+                let dst = usize::from(step.dst) + chunk;
+                store_block(wave, dst, first, exec, &low);
+                store_block(wave, dst + per_register, first, exec, &high);
+            }
+        }
+        Flow::Next
+    }
+}
+
+/// A scalar or constant source of one or two dwords.
+#[inline(always)]
+fn uniform64<const WIDE: u8>(wave: &Wave, step: &Step, i: usize) -> u64 {
+    if WIDE >> i & 1 != 0 && step.aux >> (2 * i) & 3 == Kind::Scalar as u64 {
+        wave.scalar64(step.src[i].to_le_bytes()[0])
+    } else {
+        uniform(wave, step, i)
+    }
+}
+
+#[inline(always)]
+fn block64<const VECTORS: u8, const WIDE: u8>(
+    wave: &Wave,
+    step: &Step,
+    i: usize,
+    uniform: u64,
+    chunk: usize,
+    first: usize,
+) -> [u64; BLOCK] {
+    if VECTORS >> i & 1 == 0 {
+        return [uniform; BLOCK];
+    }
+    let low = block(wave, step.src[i], chunk, first);
+    let mut out = low.map(u64::from);
+    if WIDE >> i & 1 != 0 {
+        let high = block(wave, step.src[i], chunk + wave.chunks_per_register(), first);
+        for (out, high) in out.iter_mut().zip(high) {
+            *out |= u64::from(high) << 32;
+        }
+    }
+    out
+}
+
+/// Low and high dwords of the results.
+#[inline(always)]
+#[expect(clippy::cast_possible_truncation, reason = "splits into dwords")]
+fn map_block64<L: Lane64>(
+    a: &[u64; BLOCK],
+    b: &[u64; BLOCK],
+    c: &[u64; BLOCK],
+) -> ([u32; BLOCK], [u32; BLOCK]) {
+    let mut out = [0; BLOCK];
+    for i in 0..BLOCK {
+        out[i] = L::lane(a[i], b[i], c[i]);
+    }
+    if L::FLOAT {
+        let mut nan = 0;
+        for value in &out {
+            nan |= u64::from(value & 0x7fff_ffff_ffff_ffff > 0x7ff0_0000_0000_0000);
+        }
+        if nan != 0 {
+            repair_block64::<L>(&mut out, a, b, c);
+        }
+    }
+    (
+        out.map(|value| value as u32),
+        out.map(|value| (value >> 32) as u32),
+    )
+}
+
+/// Replaces NaNs by those the hardware yields.
+#[cold]
+#[inline(never)]
+fn repair_block64<L: Lane64>(
+    out: &mut [u64; BLOCK],
+    a: &[u64; BLOCK],
+    b: &[u64; BLOCK],
+    c: &[u64; BLOCK],
+) {
+    for i in 0..BLOCK {
+        if is_nan64(out[i]) {
+            out[i] = L::nan(a[i], b[i], c[i]);
+        }
+    }
+}
+
 /// Body of a carry chain or select: A and B say which sources are vectors, IN and OUT which masks
 /// there are.
 struct HotCarry<L, const A: bool, const B: bool, const IN: bool, const OUT: bool>(PhantomData<L>);
@@ -293,7 +400,7 @@ impl<L: Carry, const A: bool, const B: bool, const IN: bool, const OUT: bool> Bo
         for chunk in 0..wave.chunks_per_register() {
             let exec = wave.exec_chunk(chunk);
             let mask = if IN { mask_in(wave, step, chunk) } else { 0 };
-            let mut carries = Chunk::ZERO;
+            let mut carries = 0;
             for first in (0..CHUNK_LANES).step_by(BLOCK) {
                 let a = if A {
                     block(wave, step.src[0], chunk, first)
@@ -306,16 +413,18 @@ impl<L: Carry, const A: bool, const B: bool, const IN: bool, const OUT: bool> Bo
                     [b; BLOCK]
                 };
                 let mut out = [0; BLOCK];
+                let mut carry_out = [0; BLOCK];
                 for i in 0..BLOCK {
                     let carry_in = lanes::lane_mask(mask, first + i) != 0;
                     let (value, carry) = L::lane(a[i], b[i], carry_in);
                     out[i] = value;
-                    carries.0[first + i] = if carry { u32::MAX } else { 0 };
+                    carry_out[i] = if carry { u32::MAX } else { 0 };
                 }
+                carries |= rows::signs::<V3>(&carry_out) << first;
                 store_block(wave, usize::from(step.dst) + chunk, first, exec, &out);
             }
             if OUT {
-                masks |= u64::from(lanes::to_mask(&carries) & exec) << (chunk * CHUNK_LANES);
+                masks |= u64::from(carries & exec) << (chunk * CHUNK_LANES);
             }
         }
         if OUT {
@@ -392,7 +501,16 @@ impl Entry {
 
     /// A 64-bit lane function.
     pub(super) fn lane64<L: Lane64>(level: HostLevel, types: &[Ty], dst: Ty) -> Self {
-        Self::kernel::<Kernel64<L>>(level, types, dst)
+        let mut entry = Self::kernel::<Kernel64<L>>(level, types, dst);
+        if level == HostLevel::V3 && dst.is_wide() {
+            entry.hot = match *types {
+                [a, b] if !a.is_wide() && b.is_wide() => hot64_shift::<L>(),
+                [a, b] if a.is_wide() && b.is_wide() => hot64_2::<L>(),
+                [a, b, c] if a.is_wide() && b.is_wide() && c.is_wide() => hot64_3::<L>(),
+                _ => entry.hot,
+            };
+        }
+        entry
     }
 
     /// A 64-bit lane function that is compiled for the base level only.
@@ -464,6 +582,30 @@ fn hot32_3<L: Lane32>() -> [Option<StepFn>; 8] {
     hot[0b110] = Some(select_v3::<Hot32<L, false, true, true>>());
     hot[0b101] = Some(select_v3::<Hot32<L, true, false, true>>());
     hot[0b011] = Some(select_v3::<Hot32<L, true, true, false>>());
+    hot
+}
+
+fn hot64_shift<L: Lane64>() -> [Option<StepFn>; 8] {
+    let mut hot = [None; 8];
+    hot[0b11] = Some(select_v3::<Hot64<L, 0b11, 0b10>>());
+    hot[0b10] = Some(select_v3::<Hot64<L, 0b10, 0b10>>());
+    hot
+}
+
+fn hot64_2<L: Lane64>() -> [Option<StepFn>; 8] {
+    let mut hot = [None; 8];
+    hot[0b11] = Some(select_v3::<Hot64<L, 0b11, 0b11>>());
+    hot[0b10] = Some(select_v3::<Hot64<L, 0b10, 0b11>>());
+    hot[0b01] = Some(select_v3::<Hot64<L, 0b01, 0b11>>());
+    hot
+}
+
+fn hot64_3<L: Lane64>() -> [Option<StepFn>; 8] {
+    let mut hot = [None; 8];
+    hot[0b111] = Some(select_v3::<Hot64<L, 0b111, 0b111>>());
+    hot[0b110] = Some(select_v3::<Hot64<L, 0b110, 0b111>>());
+    hot[0b101] = Some(select_v3::<Hot64<L, 0b101, 0b111>>());
+    hot[0b011] = Some(select_v3::<Hot64<L, 0b011, 0b111>>());
     hot
 }
 
