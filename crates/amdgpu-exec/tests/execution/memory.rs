@@ -14,9 +14,24 @@ fn run(
     asm: &str,
     setup: impl FnOnce(&mut Wave),
 ) -> Option<Result<Wave, Stopped>> {
+    run_at(HostLevel::detect(), gpu, lanes, asm, setup)
+}
+
+fn run_at(
+    level: HostLevel,
+    gpu: &TestGpu,
+    lanes: u8,
+    asm: &str,
+    setup: impl FnOnce(&mut Wave),
+) -> Option<Result<Wave, Stopped>> {
     let code = assemble(gpu.target, lanes, asm)?;
-    let run = gpu.run_wave(&code, lanes, HostLevel::detect(), |wave, _| setup(wave));
+    let run = gpu.run_wave(&code, lanes, level, |wave, _| setup(wave));
     Some(run.map(|(wave, _)| wave))
+}
+
+/// The fall-back and the best level of this host.
+fn levels() -> [HostLevel; 2] {
+    [HostLevel::Base, HostLevel::detect()]
 }
 
 fn finish(run: Result<Wave, Stopped>) -> Wave {
@@ -56,7 +71,11 @@ fn loads_agree_whatever_the_address_pattern() {
                global_load_ubyte v17, v[2:3], off\n\
                global_load_sshort v18, v[2:3], off\n\
                s_waitcnt vmcnt(0)\n";
-    for target in [Gfx90a, Gfx1030] {
+    let targets = [Gfx90a, Gfx1030];
+    for (target, level) in targets
+        .into_iter()
+        .flat_map(|t| levels().map(|level| (t, level)))
+    {
         let gpu = TestGpu::new(target);
         let va = gpu.memory.allocate(4096, false, false);
         let words: Vec<u32> = (0..1024).map(|i| 0x8001_f000 + 3 * i).collect();
@@ -70,7 +89,7 @@ fn loads_agree_whatever_the_address_pattern() {
                     wave.set_lane(1, lane, u32::try_from(offset(lane)).unwrap());
                 }
             };
-            let Some(result) = run(&gpu, 64, asm, setup) else {
+            let Some(result) = run_at(level, &gpu, 64, asm, setup) else {
                 return;
             };
             let wave = finish(result);
@@ -108,7 +127,11 @@ fn stores_write_active_lanes_only() {
                global_store_dwordx2 v1, v[4:5], s[2:3] offset:2048\n\
                global_store_byte v1, v4, s[2:3] offset:1024\n\
                global_store_short_d16_hi v1, v5, s[2:3] offset:1026\n";
-    for exec in [u64::MAX, 0x5555_5555_5555_5555, 1 << 63] {
+    let masks = [u64::MAX, 0x5555_5555_5555_5555, 1 << 63];
+    for (exec, level) in masks
+        .into_iter()
+        .flat_map(|mask| levels().map(|level| (mask, level)))
+    {
         let gpu = TestGpu::new(Gfx90a);
         let va = gpu.memory.allocate(8192, true, false);
         let setup = |wave: &mut Wave| {
@@ -120,7 +143,7 @@ fn stores_write_active_lanes_only() {
                 wave.set_lane(5, lane, (2000 + number(lane)) << 16);
             }
         };
-        let Some(result) = run(&gpu, 64, asm, setup) else {
+        let Some(result) = run_at(level, &gpu, 64, asm, setup) else {
             return;
         };
         finish(result);
