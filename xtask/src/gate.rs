@@ -70,30 +70,17 @@ fn documentation() -> Result {
     ))
 }
 
-/// nextest kills a test that hangs; plain `cargo test` is what a machine without it has.
+/// nextest kills a test that hangs; plain `cargo test` is what a machine without it has. The step
+/// before built the library, which tests that open it are told.
 fn tests() -> Result {
-    if nextest_exists() {
-        cargo(&[
-            "nextest",
-            "run",
-            "--workspace",
-            "--release",
-            "--locked",
-            "--no-fail-fast",
-        ])?;
+    let all = ["--workspace", "--release", "--locked", "--no-fail-fast"];
+    let mut command = if nextest_exists() {
+        shell::cargo(["nextest", "run"])
     } else {
         println!("cargo-nextest is missing; running `cargo test`, without its time limits");
-        cargo(&[
-            "test",
-            "--workspace",
-            "--release",
-            "--locked",
-            "--no-fail-fast",
-            "--lib",
-            "--bins",
-            "--tests",
-        ])?;
-    }
+        shell::cargo(["test", "--lib", "--bins", "--tests"])
+    };
+    shell::run(command.args(all).env("HANSA_PREBUILT", "1"))?;
     cargo(&["test", "--workspace", "--release", "--locked", "--doc"])
 }
 

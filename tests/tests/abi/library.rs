@@ -19,12 +19,21 @@ pub(crate) type Call = unsafe extern "C" fn(
     usize,
 ) -> u64;
 
-/// The library in the target folder that this test was built into, built now if need be.
+/// The library in the target folder that this test was built into. It is built now, unless
+/// HANSA_PREBUILT says that it is there already (the gate builds it first).
 pub(crate) fn path() -> &'static Path {
     static PATH: OnceLock<PathBuf> = OnceLock::new();
     PATH.get_or_init(|| {
         let test = std::env::current_exe().unwrap();
         let profile = test.parent().and_then(Path::parent).unwrap();
+        let library = profile.join("libhsa_runtime64.so");
+        if std::env::var_os("HANSA_PREBUILT").is_some() {
+            assert!(
+                library.exists(),
+                "HANSA_PREBUILT is set, but {library:?} is not there"
+            );
+            return library;
+        }
         let mut cargo = Command::new(env!("CARGO"));
         cargo.args(["build", "--quiet", "--package", "hsa-api", "--target-dir"]);
         cargo.arg(profile.parent().unwrap());
@@ -38,7 +47,7 @@ pub(crate) fn path() -> &'static Path {
                 .unwrap()
                 .success()
         );
-        profile.join("libhsa_runtime64.so")
+        library
     })
 }
 
