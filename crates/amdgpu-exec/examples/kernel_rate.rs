@@ -2,7 +2,11 @@
 //!
 //! `cargo run --release -p amdgpu-exec --example kernel_rate [threads [kernel]]`
 
-#![expect(clippy::print_stdout, reason = "a tool that reports on the terminal")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a tool that reports on the terminal"
+)]
 
 use std::time::Duration;
 
@@ -114,7 +118,7 @@ fn run(gpu: &TestGpu, asm: &str, items: u32, workgroup: u16) -> Option<(Stats, f
         match gpu.run(&dispatch) {
             Outcome::Complete(stats) => last = stats,
             Outcome::Stopped { stop, at } => {
-                println!("stopped: {stop:?} at {at:?}");
+                eprintln!("stopped: {stop:?} at {at:?}");
                 return None;
             }
         }
@@ -131,9 +135,9 @@ fn main() {
         .unwrap_or(1);
     let gpu = TestGpu::with_config(Target::Gfx90a, Config { threads, seed: 0 });
     for (name, asm, items, workgroup) in [
-        ("vector add", VECTOR_ADD, 1u32 << 20, 256),
-        ("alu loop", ALU_LOOP, 1 << 14, 256),
-        ("lds loop", LDS_LOOP, 1 << 13, 256),
+        ("vector_add", VECTOR_ADD, 1u32 << 20, 256),
+        ("alu_loop", ALU_LOOP, 1 << 14, 256),
+        ("lds_loop", LDS_LOOP, 1 << 13, 256),
     ] {
         if only.as_deref().is_some_and(|only| only != name) {
             continue;
@@ -141,7 +145,7 @@ fn main() {
         if let Some((stats, seconds)) = run(&gpu, asm, items, workgroup) {
             let millions = 1e-6 * f64::from(u32::try_from(stats.wave_instructions).unwrap_or(0));
             let rate = millions / seconds;
-            println!("{name:12} {rate:8.1} M wave-instructions/s ({seconds:.6} s)");
+            println!("{name} {rate:.1} M-wave-instructions/s");
         }
     }
     let Some(code) = assemble(Target::Gfx90a, 64, "s_endpgm") else {
@@ -155,5 +159,5 @@ fn main() {
         gpu.run(&dispatch);
     }
     let each = (cpu_time() - begin).as_secs_f64() / f64::from(count);
-    println!("empty dispatch {:8.2} us", each * 1e6);
+    println!("empty_dispatch {:.2} us", each * 1e6);
 }
