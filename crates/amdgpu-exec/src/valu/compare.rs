@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 
 use amdgpu_isa::{Inst, Op, Target};
 
-use super::kernel::Entry;
+use super::kernel::{Entry, Test32, hot_compare};
 use super::lanes;
 use super::pipeline::{Kernel, Out, Rows};
 use super::plan::{Ty, flag};
@@ -64,19 +64,65 @@ impl<T: Ordered, const LESS: bool, const EQUAL: bool, const GREATER: bool> Kerne
         let mut row = Chunk::ZERO;
         for lane in 0..CHUNK_LANES {
             let (a, b) = (T::value(rows, 0, lane), T::value(rows, 1, lane));
-            let holds = match (LESS, EQUAL, GREATER) {
-                (true, false, false) => a < b,
-                (false, true, false) => a == b,
-                (true, true, false) => a <= b,
-                (false, false, true) => a > b,
-                (true, false, true) => a != b,
-                (false, true, true) => a >= b,
-                (all, ..) => all,
-            };
+            let holds = related::<_, LESS, EQUAL, GREATER>(a, b);
             row.0[lane] = if holds { u32::MAX } else { 0 };
         }
         out.mask = lanes::to_mask(&row);
     }
+}
+
+/// True if the relation of `a` to `b` is one of those named.
+#[inline(always)]
+fn related<V: PartialOrd, const LESS: bool, const EQUAL: bool, const GREATER: bool>(
+    a: V,
+    b: V,
+) -> bool {
+    match (LESS, EQUAL, GREATER) {
+        (true, false, false) => a < b,
+        (false, true, false) => a == b,
+        (true, true, false) => a <= b,
+        (false, false, true) => a > b,
+        (true, false, true) => a != b,
+        (false, true, true) => a >= b,
+        (all, ..) => all,
+    }
+}
+
+struct Signed;
+struct Unsigned;
+
+impl<const LESS: bool, const EQUAL: bool, const GREATER: bool> Test32
+    for Known<Signed, LESS, EQUAL, GREATER>
+{
+    #[inline(always)]
+    fn holds(a: u32, b: u32) -> bool {
+        related::<_, LESS, EQUAL, GREATER>(a.cast_signed(), b.cast_signed())
+    }
+}
+
+impl<const LESS: bool, const EQUAL: bool, const GREATER: bool> Test32
+    for Known<Unsigned, LESS, EQUAL, GREATER>
+{
+    #[inline(always)]
+    fn holds(a: u32, b: u32) -> bool {
+        related::<_, LESS, EQUAL, GREATER>(a, b)
+    }
+}
+
+/// Specialised bodies of a 32-bit integer compare.
+macro_rules! hot_bodies {
+    ($sign:ty, $level:expr, $condition:expr) => {
+        match $condition & 7 {
+            _ if $level != HostLevel::V3 => [None; 8],
+            0b001 => hot_compare::<Known<$sign, true, false, false>>(),
+            0b010 => hot_compare::<Known<$sign, false, true, false>>(),
+            0b011 => hot_compare::<Known<$sign, true, true, false>>(),
+            0b100 => hot_compare::<Known<$sign, false, false, true>>(),
+            0b101 => hot_compare::<Known<$sign, true, false, true>>(),
+            0b110 => hot_compare::<Known<$sign, false, true, true>>(),
+            _ => [None; 8],
+        }
+    };
 }
 
 /// The entry of an integer compare whose relations are `condition`.
@@ -154,6 +200,8 @@ pub(super) fn entry(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
     let mut entry = by_type(condition, ty, env.level)?;
     if exec {
         entry.flags |= flag::EXEC_OUT;
+        // The specialised bodies write the mask operand only.
+        entry.hot = [None; 8];
     }
     if !exec || env.target == Target::Gfx90a {
         entry.flags |= flag::MASK_OUT;
@@ -175,8 +223,20 @@ fn by_type(condition: &str, ty: &str, level: HostLevel) -> Option<Entry> {
     }
     let relations = relations(&condition, ty.starts_with('F'))?;
     let mut entry = match ty.as_str() {
-        "U32" => known::<U32>(level, Ty::B32, relations),
-        "I32" => known::<I32>(level, Ty::B32, relations),
+        "U32" => {
+            let hot = hot_bodies!(Unsigned, level, relations);
+            Entry {
+                hot,
+                ..known::<U32>(level, Ty::B32, relations)
+            }
+        }
+        "I32" => {
+            let hot = hot_bodies!(Signed, level, relations);
+            Entry {
+                hot,
+                ..known::<I32>(level, Ty::B32, relations)
+            }
+        }
         "U64" => known::<U64>(level, Ty::B64, relations),
         "I64" => known::<I64>(level, Ty::I64, relations),
         "F32" => Entry::kernel::<Compare<F32>>(level, &[Ty::F32; 2], Ty::None),

@@ -434,6 +434,55 @@ impl<L: Carry, const A: bool, const B: bool, const IN: bool, const OUT: bool> Bo
     }
 }
 
+/// A compare of 32-bit values whose condition is known when it is compiled.
+pub(super) trait Test32 {
+    fn holds(a: u32, b: u32) -> bool;
+}
+
+/// Body of a compare that writes a mask; A and B say which sources are vectors.
+struct HotCompare<T, const A: bool, const B: bool>(PhantomData<T>);
+
+impl<T: Test32, const A: bool, const B: bool> Body for HotCompare<T, A, B> {
+    #[inline(always)]
+    fn run<const V3: bool>(wave: &mut Wave, _: &mut Context<'_>, step: &Step) -> Flow {
+        let a = if A { 0 } else { uniform32(wave, step, 0) };
+        let b = if B { 0 } else { uniform32(wave, step, 1) };
+        let mut masks = 0;
+        for chunk in 0..wave.chunks_per_register() {
+            let mut lanes = 0;
+            for first in (0..CHUNK_LANES).step_by(BLOCK) {
+                let a = if A {
+                    block(wave, step.src[0], chunk, first)
+                } else {
+                    [a; BLOCK]
+                };
+                let b = if B {
+                    block(wave, step.src[1], chunk, first)
+                } else {
+                    [b; BLOCK]
+                };
+                let mut row = [0; BLOCK];
+                for i in 0..BLOCK {
+                    row[i] = if T::holds(a[i], b[i]) { u32::MAX } else { 0 };
+                }
+                lanes |= rows::signs::<V3>(&row) << first;
+            }
+            masks |= u64::from(lanes & wave.exec_chunk(chunk)) << (chunk * CHUNK_LANES);
+        }
+        wave.set_mask(step.sdst.to_le_bytes()[0], masks);
+        Flow::Next
+    }
+}
+
+/// Bodies of a compare by the set of sources that are vectors.
+pub(super) fn hot_compare<T: Test32>() -> [Option<StepFn>; 8] {
+    let mut hot = [None; 8];
+    hot[0b11] = Some(select_v3::<HotCompare<T, true, true>>());
+    hot[0b10] = Some(select_v3::<HotCompare<T, false, true>>());
+    hot[0b01] = Some(select_v3::<HotCompare<T, true, false>>());
+    hot
+}
+
 /// What an operation's table entry says: its code and the types of its operands.
 pub(super) struct Entry {
     /// Code for rows.

@@ -125,7 +125,9 @@ impl EventPool {
             event: Some(event),
             pool: Arc::downgrade(self),
         });
-        if state.lent.len() > 4 * MAX_EVENTS {
+        // Entries of returned events are dropped while few, so that the list and the memory behind
+        // it stay as small as what is in use.
+        if state.lent.len() >= 64 + 2 * state.made {
             state.lent.retain(|e| e.strong_count() != 0);
         }
         state.lent.push(Arc::downgrade(&pooled));
