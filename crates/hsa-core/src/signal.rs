@@ -168,7 +168,7 @@ impl Signal {
             return Err(Error::InvalidSignal);
         }
         let ended = self.entry.retire();
-        self.wake();
+        self.wake_sleepers();
         self.entry.release();
         if ended {
             Ok(())
@@ -328,13 +328,19 @@ impl Signal {
     /// After a store: wakes whoever sleeps on the value, here or on the device.
     #[inline]
     fn changed(self) {
-        // ORDERING: pairs with the fence in `wait::sleep`: either the sleeper sees the new value or
-        // this thread sees the sleeper.
+        self.wake_sleepers();
+        notify::host_wrote_signal();
+    }
+
+    /// After a store, or the end of the handle: wakes whoever sleeps on the signal in this process.
+    #[inline]
+    fn wake_sleepers(self) {
+        // ORDERING: pairs with the fence in `wait::sleep`: either the sleeper sees the new value (or
+        // the end) or this thread sees the sleeper.
         fence(Ordering::SeqCst);
         if self.entry.slot.sleepers.load(Ordering::Relaxed) != 0 {
             self.wake();
         }
-        notify::host_wrote_signal();
     }
 
     #[cold]
