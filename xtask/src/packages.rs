@@ -35,6 +35,7 @@ pub(crate) const HIP: &[Package] = &[
 
 /// What only the tests need.
 pub(crate) const TESTS: &[Package] = &[
+    package("llvm-22", "assembles the tests of the software GPU"),
     package(
         "llvm-19",
         "reference assembler and disassembler for the decoder",

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{Ordering, fence};
 
-use amdgpu_isa::{Inst, Op, Operand, Target};
+use amdgpu_isa::{Inst, Op, Operand};
 
 use crate::access::names::{self, with_atomic, with_load_kind, with_store_kind};
 use crate::access::private::{self, Offsets};
@@ -137,14 +137,14 @@ impl Descriptor {
         let stride = u64::from(word(1) >> 16 & 0x3fff);
         let swizzle = word(1) & SWIZZLE_ENABLE != 0;
         let range = match wave.target {
-            Target::Gfx1030 => match word(3) >> 28 & 3 {
+            _ if wave.target.is_rdna() => match word(3) >> 28 & 3 {
                 0 => RangeCheck::Structured,
                 1 => RangeCheck::Index,
                 2 => RangeCheck::Empty,
                 _ => RangeCheck::Raw,
             },
-            Target::Gfx90a if stride == 0 || !swizzle => RangeCheck::Raw,
-            Target::Gfx90a => RangeCheck::Index,
+            _ if stride == 0 || !swizzle => RangeCheck::Raw,
+            _ => RangeCheck::Index,
         };
         Self {
             base: wave.scalar64(first) & 0xffff_ffff_ffff,

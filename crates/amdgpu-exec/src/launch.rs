@@ -169,7 +169,7 @@ impl Launch {
         let mut at = [first % sx, first / sx % sy, first / sx / sy];
         for chunk in 0..lanes / CHUNK_LANES {
             let register = |register| usize::from(chunk_index(register, lanes)) + chunk;
-            if self.target == Target::Gfx90a {
+            if self.target.has_unified_registers() {
                 // x, y and z in 10 bits each.
                 fill(wave.chunk_mut(register(0)), at, sx, sy, |[x, y, z]| {
                     x | y << 10 | z << 20
@@ -243,7 +243,7 @@ impl Launch {
         values: &mut Vec<u32>,
     ) -> Result<(), Stop> {
         let length = usize::from(descriptor.kernarg_preload & 0x7f);
-        if length == 0 || self.target != Target::Gfx90a {
+        if length == 0 || !self.target.has_unified_registers() {
             return Ok(());
         }
         let offset = u64::from(descriptor.kernarg_preload >> 7);
@@ -293,10 +293,11 @@ fn advance([mut x, mut y, mut z]: [u32; 3], by: u32, sx: u32, sy: u32) -> [u32; 
 
 fn wave_size(target: Target, descriptor: &KernelDescriptor) -> Result<u8, Stop> {
     let wave32 = descriptor.kernel_code_properties & property::ENABLE_WAVEFRONT_SIZE32 != 0;
-    match (target, wave32) {
-        (Target::Gfx90a, true) => Err(invalid(
-            "descriptor asks for 32 lanes, gfx90a waves have 64".into(),
-        )),
+    match (target.is_gfx9(), wave32) {
+        (true, true) => Err(invalid(format!(
+            "descriptor asks for 32 lanes, {} waves have 64",
+            target.name()
+        ))),
         (_, true) => Ok(32),
         (_, false) => Ok(64),
     }
@@ -350,7 +351,7 @@ fn entry(dispatch: &Dispatch, descriptor: &KernelDescriptor) -> Result<u64, Stop
 fn check_registers(target: Target, lanes: u8, descriptor: &KernelDescriptor) -> Result<(), Stop> {
     let granules = (descriptor.compute_pgm_rsrc1 & 0x3f) + 1;
     let vgprs = granules * if lanes == 32 { 8 } else { 4 };
-    if target == Target::Gfx1030 && vgprs > 256 {
+    if target.is_rdna() && vgprs > 256 {
         return Err(invalid(format!(
             "descriptor asks for {vgprs} VGPRs, limit 256"
         )));

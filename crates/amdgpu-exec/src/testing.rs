@@ -213,7 +213,7 @@ impl TestKernel {
     /// The 64 descriptor bytes; the code lies 256 bytes after the descriptor.
     pub fn descriptor(&self, target: Target) -> [u8; 64] {
         let granule = match target {
-            Target::Gfx1030 if self.properties & 1 << 10 == 0 => 4,
+            _ if target.is_rdna() && self.properties & 1 << 10 == 0 => 4,
             _ => 8,
         };
         let mut bytes = [0; 64];
@@ -392,12 +392,13 @@ pub fn run_snippet(
 /// If the text is wrong.
 #[expect(clippy::print_stderr, reason = "a skipped test says why")]
 pub fn assemble(target: Target, lanes: u8, asm: &str) -> Option<Vec<u8>> {
-    let (cpu, attributes) = match (target, lanes) {
-        (Target::Gfx90a, _) => ("gfx90a", ""),
-        (Target::Gfx1030, 32) => ("gfx1030", "+wavefrontsize32,-wavefrontsize64"),
-        (Target::Gfx1030, _) => ("gfx1030", "-wavefrontsize32,+wavefrontsize64"),
+    let cpu = target.name();
+    let attributes = match (target.is_rdna(), lanes) {
+        (false, _) => "",
+        (true, 32) => "+wavefrontsize32,-wavefrontsize64",
+        (true, _) => "-wavefrontsize32,+wavefrontsize64",
     };
-    let command = Command::new("llvm-mc-19")
+    let command = Command::new("llvm-mc-22")
         .args(["--triple=amdgcn-amd-amdhsa", "--filetype=obj", "-o", "-"])
         .arg(format!("--mcpu={cpu}"))
         .arg(format!("--mattr={attributes}"))
@@ -408,7 +409,7 @@ pub fn assemble(target: Target, lanes: u8, asm: &str) -> Option<Vec<u8>> {
     let mut child = match command {
         Ok(child) => child,
         Err(error) => {
-            eprintln!("skipped: llvm-mc-19 does not start: {error}");
+            eprintln!("skipped: llvm-mc-22 does not start: {error}");
             return None;
         }
     };

@@ -10,9 +10,10 @@ mod scalar;
 mod vector;
 mod vop3;
 
-use crate::inst::{Encoding, Inst, Mods, Operand, Target};
+use crate::inst::{Encoding, Inst, Mods, Operand};
 use crate::op::Op;
 use crate::tables::{Row, Tables};
+use crate::target::Target;
 use operand::Cursor;
 
 /// Why bytes are not an instruction.
@@ -68,7 +69,7 @@ pub fn decode(target: Target, bytes: &[u8]) -> Result<Inst> {
     if word >> 30 == 0b10 {
         return scalar::decode(&mut cursor);
     }
-    let gfx10 = target == Target::Gfx1030;
+    let gfx10 = target.is_rdna();
     match word >> 26 {
         0b11_0000 if !gfx10 => scalar::smem_gfx9(&mut cursor),
         0b11_1101 if gfx10 => scalar::smem_gfx10(&mut cursor),

@@ -2,15 +2,6 @@
 
 use crate::op::Op;
 
-/// A processor whose machine code can be decoded.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum Target {
-    /// CDNA 2 (MI210, MI250): GFX9 encodings, wave64, AGPRs.
-    Gfx90a,
-    /// RDNA 2 (RX 6800 and 6900): GFX10.3 encodings, wave32 and wave64.
-    Gfx1030,
-}
-
 /// The machine encoding an instruction was found in (names as in the ISA manuals).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names are the manuals' chapter titles")]
@@ -56,9 +47,10 @@ pub mod scalar {
     pub const VCC_HI: u8 = 107;
     /// First trap temporary; `ttmp0..ttmp15` are 108..=123.
     pub const TTMP0: u8 = 108;
-    /// M0 (gfx9 and gfx10).
+    /// M0. Code 125 in gfx11 and later encodings; the decoder gives this number on every target.
     pub const M0: u8 = 124;
-    /// NULL (gfx10): reads as zero, writes vanish.
+    /// NULL (gfx10 and later): reads as zero, writes vanish. Code 124 in gfx11 and later
+    /// encodings; the decoder gives this number on every target.
     pub const NULL: u8 = 125;
     /// EXEC low half.
     pub const EXEC_LO: u8 = 126;

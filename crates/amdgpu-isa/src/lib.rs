@@ -7,16 +7,16 @@
 
 pub mod decode;
 pub mod inst;
-#[rustfmt::skip]
 pub mod op;
 pub mod print;
 pub mod signature;
-pub mod tablegen;
 mod tables;
+pub mod target;
 
 pub use decode::{DecodeError, decode};
-pub use inst::{Dpp, Encoding, Inst, Mods, Operand, Sdwa, Special, Target, scalar};
+pub use inst::{Dpp, Encoding, Inst, Mods, Operand, Sdwa, Special, scalar};
 pub use op::Op;
 pub use print::Disassembly;
 pub use signature::{Kind, OperandType, Signature};
-pub use tables::{operand_dwords, signature};
+pub use tables::{opcodes, operand_dwords, signature};
+pub use target::{Family, Target};

@@ -11,7 +11,8 @@ mod vector;
 
 use core::fmt;
 
-use crate::inst::{Encoding, Inst, Target};
+use crate::inst::{Encoding, Inst};
+use crate::target::Target;
 
 /// An instruction with the target that gives its text; made by [`Inst::display`].
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +71,7 @@ impl<'a> Text<'a> {
     }
 
     const fn gfx10(&self) -> bool {
-        matches!(self.target, Target::Gfx1030)
+        self.target.is_rdna()
     }
 
     /// Appends an operand with the separator before it.

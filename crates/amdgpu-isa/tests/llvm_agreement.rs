@@ -7,8 +7,7 @@ mod llvm;
 
 use std::collections::BTreeSet;
 
-use amdgpu_isa::tablegen::Input;
-use amdgpu_isa::{Op, Target, decode};
+use amdgpu_isa::{Op, Target, decode, opcodes};
 
 /// Deterministic pseudo-random numbers (xorshift64*).
 struct Random(u64);
@@ -407,23 +406,9 @@ fn sample(
 
 /// Opcodes of the table that have not agreed yet.
 fn missing_opcodes(target: Target, shape: &Shape, tally: &Tally) -> Vec<u64> {
-    let table = match target {
-        Target::Gfx90a => Input::CHECKED_IN.gfx9,
-        Target::Gfx1030 => Input::CHECKED_IN.gfx10,
-    };
-    table
-        .lines()
-        .filter_map(|line| {
-            let mut fields = line.split(' ');
-            let encoding = match fields.next()? {
-                "vop3b" => "vop3",
-                "mai" => "vop3p",
-                other => other,
-            };
-            let opcode = u64::from_str_radix(fields.next()?.strip_prefix("0x")?, 16).ok()?;
-            let op = Op::from_name(fields.next()?)?;
-            (encoding == shape.name && !tally.seen.contains(&op)).then_some(opcode)
-        })
+    opcodes(target)
+        .filter(|(encoding, _, op)| *encoding == shape.name && !tally.seen.contains(op))
+        .map(|(_, opcode, _)| u64::from(opcode))
         .collect()
 }
 

@@ -20,24 +20,24 @@ fn output(command: &mut Command) -> Option<Vec<u8>> {
 /// Compiles the test kernels; the compiler may wrap the code object in a bundle.
 fn compile_kernels(target: Target, directory: &Path) -> Option<PathBuf> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernels/mixed.hip");
-    let bundle = directory.join(format!("{}.bundle", llvm::cpu(target)));
+    let bundle = directory.join(format!("{}.bundle", target.name()));
     let mut hipcc = Command::new("hipcc");
     hipcc
-        .arg(format!("--offload-arch={}", llvm::cpu(target)))
+        .arg(format!("--offload-arch={}", target.name()))
         .args(["--cuda-device-only", "-O2", "-c", "-o"])
         .arg(&bundle)
         .arg(source);
     output(&mut hipcc)?;
     let bytes = std::fs::read(&bundle).ok()?;
     let start = bytes.windows(4).position(|four| four == b"\x7fELF")?;
-    let object = directory.join(format!("{}.elf", llvm::cpu(target)));
+    let object = directory.join(format!("{}.elf", target.name()));
     std::fs::write(&object, &bytes[start..]).ok()?;
     Some(object)
 }
 
 /// Code objects to compare besides the compiled ones: `ISA_OBJECTS_<cpu>`, separated by colons.
 fn extra_objects(target: Target) -> Vec<PathBuf> {
-    std::env::var(format!("ISA_OBJECTS_{}", llvm::cpu(target)))
+    std::env::var(format!("ISA_OBJECTS_{}", target.name()))
         .map(|list| list.split(':').map(PathBuf::from).collect())
         .unwrap_or_default()
 }
@@ -56,9 +56,7 @@ fn parse(line: &str) -> Option<(&str, Vec<u8>)> {
 fn differences(objdump: &str, target: Target, object: &Path) -> (usize, Vec<String>) {
     let mut command = Command::new(objdump);
     command.args(["-d", "--no-show-raw-insn"]);
-    command
-        .arg(format!("--mcpu={}", llvm::cpu(target)))
-        .arg(object);
+    command.arg(format!("--mcpu={}", target.name())).arg(object);
     let listing = output(&mut command).unwrap();
     let listing = String::from_utf8_lossy(&listing);
     let mut count = 0;

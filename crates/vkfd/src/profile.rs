@@ -290,7 +290,9 @@ impl Tree {
         const FILE: &str = "profile.toml";
         let text = match self.find(FILE) {
             Some(text) => text,
-            None => builtin::of_target(target).text(FILE)?,
+            None => builtin::find(target.name())
+                .ok_or_else(|| self.malformed(FILE, "no such file".into()))?
+                .text(FILE)?,
         };
         toml::from_str(&text).map_err(|error| self.malformed(FILE, error.to_string()))
     }

@@ -1,7 +1,5 @@
 //! Data movement between lanes that uses the LDS crossbar but no LDS.
 
-use amdgpu_isa::Target;
-
 use crate::access::Bits;
 use crate::context::Context;
 use crate::rows::blend;
@@ -46,7 +44,7 @@ fn active(exec: u64, lane: usize) -> bool {
 
 /// On RDNA each half of 32 lanes permutes on its own.
 fn partner(wave: &Wave, lane: usize, wanted: usize) -> usize {
-    if wave.target == Target::Gfx1030 {
+    if wave.target.is_rdna() {
         lane & !31 | wanted & 31
     } else {
         wanted & 63

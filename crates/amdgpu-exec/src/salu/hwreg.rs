@@ -3,8 +3,6 @@
 //! Register numbers and field layouts: Vega, CDNA2 and RDNA2 ISA manuals, "Hardware Registers", and
 //! LLVM's `SIDefines.h` (`Hwreg::Id`).
 
-use amdgpu_isa::Target;
-
 use super::operand;
 use super::sopp::leave;
 use crate::api::Stop;
@@ -65,7 +63,7 @@ fn set(wave: &mut Wave, context: &mut Context<'_>, step: &Step, value: u32) -> F
     let (register, offset, width) = field(step);
     match register {
         id::MODE => write_mode(wave, offset, width, value),
-        id::FLAT_SCR_LO | id::FLAT_SCR_HI if wave.target == Target::Gfx1030 => {
+        id::FLAT_SCR_LO | id::FLAT_SCR_HI if wave.target.is_rdna() => {
             let shift = if register == id::FLAT_SCR_HI { 32 } else { 0 };
             let bits = u64::from(mask(width) << offset) << shift;
             let value = u64::from(value) << offset << shift & bits;
@@ -98,7 +96,7 @@ fn unsupported(context: &mut Context<'_>, step: &Step) -> Flow {
     reason = "halves of 64-bit registers and counters"
 )]
 fn read(wave: &Wave, context: &Context<'_>, register: u32) -> Option<u32> {
-    let gfx10 = wave.target == Target::Gfx1030;
+    let gfx10 = wave.target.is_rdna();
     Some(match register {
         id::MODE => wave.mode,
         id::STATUS => status(wave),

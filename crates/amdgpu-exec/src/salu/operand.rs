@@ -15,7 +15,7 @@ pub(crate) enum Source {
 /// Index a scalar destination is written at.
 pub(crate) fn destination(operand: Operand, target: Target) -> Option<u8> {
     match operand {
-        Operand::Scalar(scalar::NULL) if target == Target::Gfx1030 => Some(slot::SINK),
+        Operand::Scalar(scalar::NULL) if target.is_rdna() => Some(slot::SINK),
         Operand::Scalar(index) => Some(index),
         Operand::None => Some(slot::SINK),
         _ => None,
@@ -27,7 +27,7 @@ pub(crate) fn destination(operand: Operand, target: Target) -> Option<u8> {
 /// the operation is signed, otherwise zero-extended (LLVM's `S_MOV_B64_IMM_PSEUDO` relies on that).
 pub(crate) fn source(inst: &Inst, i: usize, bits: u32, env: &TranslateEnv) -> Option<Source> {
     let constant = match inst.src[i] {
-        Operand::Scalar(scalar::NULL) if env.target == Target::Gfx1030 => 0,
+        Operand::Scalar(scalar::NULL) if env.target.is_rdna() => 0,
         Operand::Scalar(index) => return Some(Source::Register(index)),
         Operand::Int(value) => i64::from(value).cast_unsigned(),
         Operand::Literal(value) if inst.op.name().ends_with("i64") => {

@@ -1,6 +1,6 @@
 //! SOPP: branches, waits, messages and the end of the program.
 
-use amdgpu_isa::{Inst, Op, Target};
+use amdgpu_isa::{Inst, Op};
 
 use crate::api::Stop;
 use crate::context::Context;
@@ -136,11 +136,11 @@ fn control(inst: &Inst, env: &TranslateEnv) -> Option<crate::step::StepFn> {
             super::write_mode(wave, 4, 4, step.inst.imm.cast_unsigned());
             leave(wave, step, Flow::Branch)
         },
-        Op::S_SET_GPR_IDX_OFF if env.target == Target::Gfx90a => |wave, _, step| {
+        Op::S_SET_GPR_IDX_OFF if env.target.is_gfx9() => |wave, _, step| {
             wave.mode &= !mode::GPR_INDEX;
             leave(wave, step, Flow::Branch)
         },
-        Op::S_SET_GPR_IDX_MODE if env.target == Target::Gfx90a => |wave, _, step| {
+        Op::S_SET_GPR_IDX_MODE if env.target.is_gfx9() => |wave, _, step| {
             let mask = step.inst.imm.cast_unsigned() & 0xf;
             let m0 = wave.m0() & !0xf000 | mask << 12;
             wave.set_scalar(amdgpu_isa::scalar::M0, m0);

@@ -11,7 +11,7 @@
 
 use std::marker::PhantomData;
 
-use amdgpu_isa::{Inst, Op, Target};
+use amdgpu_isa::{Inst, Op};
 
 use super::kernel::{Entry, Test32, hot_compare};
 use super::lanes;
@@ -203,7 +203,7 @@ pub(super) fn entry(inst: &Inst, env: &TranslateEnv) -> Option<Entry> {
         // The specialised bodies write the mask operand only.
         entry.hot = [None; 8];
     }
-    if !exec || env.target == Target::Gfx90a {
+    if !exec || env.target.is_gfx9() {
         entry.flags |= flag::MASK_OUT;
     }
     Some(entry)

@@ -72,7 +72,7 @@ fn source_lane(dpp: Dpp, lane: usize, lanes: usize, target: Target) -> Option<us
     };
     let row = lane & !15;
     let in_row = lane & 15;
-    let gfx9 = target == Target::Gfx90a;
+    let gfx9 = target.is_gfx9();
     match ctrl {
         0..=0xff => Some((lane & !3) + (ctrl >> (lane % 4 * 2) & 3)),
         0x101..=0x10f => Some(in_row + (ctrl & 15))

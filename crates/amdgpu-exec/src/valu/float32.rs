@@ -1,6 +1,6 @@
 //! f32 arithmetic.
 
-use amdgpu_isa::{Inst, Op, Target};
+use amdgpu_isa::{Inst, Op};
 
 use super::kernel::{Entry, is_nan32};
 use super::macros::{f32op, op32, soft};
@@ -254,7 +254,7 @@ fn legacy(op: Op, env: &TranslateEnv) -> Option<Entry> {
             }
         })
         .accumulating(),
-        V_MULLIT_F32 if env.target == Target::Gfx1030 => {
+        V_MULLIT_F32 if env.target.is_rdna() => {
             f32op!(env, rare32, [F32, F32, F32], |a, b, c| {
                 if b == -f32::MAX || b == f32::NEG_INFINITY || b.is_nan() || c <= 0.0 || c.is_nan()
                 {

@@ -12,7 +12,7 @@
     reason = "elements are cut out of 32-bit registers; rows and columns also place registers"
 )]
 
-use amdgpu_isa::{Inst, Op, Target};
+use amdgpu_isa::{Inst, Op};
 
 use super::operand;
 use super::plan::{Kind, Ty};
@@ -110,7 +110,7 @@ impl Shape {
 /// Translates a matrix instruction.
 pub(super) fn translate(inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step> {
     let shape = shape(inst.op)?;
-    if env.target != Target::Gfx90a || env.lanes != 64 {
+    if !env.target.has_unified_registers() {
         return None;
     }
     let run = match shape.element {

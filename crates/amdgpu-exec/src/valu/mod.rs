@@ -35,7 +35,7 @@ mod soften;
 mod tests;
 mod transcendental;
 
-use amdgpu_isa::{Encoding, Inst, Op, Operand, Target, scalar};
+use amdgpu_isa::{Encoding, Inst, Op, Operand, scalar};
 
 use crate::step::{Step, TranslateEnv, select};
 use kernel::Entry;
@@ -188,7 +188,7 @@ fn store_mode(entry: &Entry, inst: &Inst, env: &TranslateEnv) -> Option<Store> {
     if vop3 && inst.mods.op_sel & 8 != 0 {
         return Some(Store::HighKeep);
     }
-    let zero = env.target == Target::Gfx90a && !keeps_high_half_on_gfx9(inst.op);
+    let zero = env.target.is_gfx9() && !keeps_high_half_on_gfx9(inst.op);
     Some(if zero { Store::LowZero } else { Store::LowKeep })
 }
 

@@ -1,6 +1,6 @@
 //! Resolves decoded operands to register positions and constants.
 
-use amdgpu_isa::{Operand, Special, Target, scalar};
+use amdgpu_isa::{Operand, Special, scalar};
 
 use super::plan::{Kind, Ty};
 use crate::step::{Step, TranslateEnv};
@@ -38,9 +38,7 @@ pub(super) fn vector(operand: Operand, env: &TranslateEnv) -> Option<u16> {
 /// Index that a scalar destination is written at.
 pub(super) fn scalar_destination(operand: Operand, env: &TranslateEnv) -> Option<u16> {
     match operand {
-        Operand::Scalar(scalar::NULL) if env.target == Target::Gfx1030 => {
-            Some(u16::from(slot::SINK))
-        }
+        Operand::Scalar(scalar::NULL) if env.target.is_rdna() => Some(u16::from(slot::SINK)),
         Operand::Scalar(index) => Some(u16::from(index)),
         Operand::None => Some(u16::from(slot::SINK)),
         _ => None,
@@ -60,7 +58,7 @@ pub(super) fn place(
         return Some(Kind::Vector);
     }
     let index = match operand {
-        Operand::Scalar(scalar::NULL) if env.target == Target::Gfx1030 => None,
+        Operand::Scalar(scalar::NULL) if env.target.is_rdna() => None,
         Operand::Scalar(index) => Some(index),
         Operand::Special(Special::Scc) => Some(slot::SCC),
         Operand::Special(Special::Vccz) => Some(slot::VCCZ),

@@ -27,10 +27,7 @@ fn compile(target: Target, source: &str) -> Option<Vec<u8>> {
         eprintln!("skipped: hipcc is not installed");
         return None;
     }
-    let arch = match target {
-        Gfx90a => "gfx90a",
-        Gfx1030 => "gfx1030",
-    };
+    let arch = target.name();
     let run = Command::new("hipcc")
         .args(["--genco", "-O2", &format!("--offload-arch={arch}"), "-o"])
         .args([&output, &input])

@@ -1,9 +1,10 @@
 //! Operand codes: registers, inline constants, literals.
 
 use super::{DecodeError, Result};
-use crate::inst::{Operand, Special, Target, scalar};
+use crate::inst::{Operand, Special, scalar};
 use crate::op::Op;
 use crate::signature::{Class, Kind, OperandType};
+use crate::target::Target;
 
 /// The instruction being decoded: its dwords, and how many bytes it has taken so far.
 pub(super) struct Cursor<'a> {
@@ -27,7 +28,7 @@ impl<'a> Cursor<'a> {
     }
 
     pub(super) const fn gfx10(&self) -> bool {
-        matches!(self.target, Target::Gfx1030)
+        self.target.is_rdna()
     }
 
     pub(super) const fn unknown(&self) -> DecodeError {
@@ -94,10 +95,7 @@ impl<'a> Cursor<'a> {
     /// Registers of an operand in the target's usual wave size.
     pub(super) const fn dwords(&self, ty: OperandType) -> u8 {
         match ty.kind {
-            Kind::Mask => match self.target {
-                Target::Gfx90a => 2,
-                Target::Gfx1030 => 1,
-            },
+            Kind::Mask => self.target.mask_dwords(),
             _ => ty.dwords(),
         }
     }

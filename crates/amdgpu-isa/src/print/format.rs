@@ -1,10 +1,10 @@
 //! Named values of immediate fields.
 
-use crate::inst::Target;
+use crate::target::Target;
 
 /// Name of a hardware register of `s_getreg` and `s_setreg`.
 pub(super) const fn hwreg(target: Target, id: u32) -> Option<&'static str> {
-    let gfx10 = matches!(target, Target::Gfx1030);
+    let gfx10 = target.is_rdna();
     Some(match id {
         1 => "HW_REG_MODE",
         2 => "HW_REG_STATUS",
@@ -59,7 +59,7 @@ const fn simple_message(target: Target, id: u32) -> Option<&'static str> {
         8 => "MSG_EARLY_PRIM_DEALLOC",
         9 => "MSG_GS_ALLOC_REQ",
         10 => "MSG_GET_DOORBELL",
-        11 if matches!(target, Target::Gfx1030) => "MSG_GET_DDID",
+        11 if target.is_rdna() => "MSG_GET_DDID",
         _ => return None,
     })
 }
@@ -93,9 +93,10 @@ const fn system_operation(operation: u32) -> Option<&'static str> {
 pub(super) fn wait_counts(target: Target, value: u32) -> String {
     let memory = value & 15 | value >> 10 & 0x30;
     let export = value >> 4 & 7;
-    let (scalar, scalar_max) = match target {
-        Target::Gfx90a => (value >> 8 & 15, 15),
-        Target::Gfx1030 => (value >> 8 & 63, 63),
+    let (scalar, scalar_max) = if target.is_gfx9() {
+        (value >> 8 & 15, 15)
+    } else {
+        (value >> 8 & 63, 63)
     };
     let counters = [
         ("vmcnt", memory, 63),
@@ -222,7 +223,7 @@ pub(super) fn dpp_control(target: Target, ctrl: u16) -> String {
         0x141 => "row_half_mirror".to_owned(),
         0x142 => "row_bcast:15".to_owned(),
         0x143 => "row_bcast:31".to_owned(),
-        0x150..=0x15f if matches!(target, Target::Gfx90a) => format!("row_newbcast:{amount}"),
+        0x150..=0x15f if target.is_gfx9() => format!("row_newbcast:{amount}"),
         0x150..=0x15f => format!("row_share:{amount}"),
         _ => format!("row_xmask:{amount}"),
     }
@@ -230,9 +231,10 @@ pub(super) fn dpp_control(target: Target, ctrl: u16) -> String {
 
 /// The format of a typed buffer access; the default is not printed.
 pub(super) fn buffer_format(target: Target, value: u8) -> Option<String> {
-    match target {
-        Target::Gfx90a => split_format(value),
-        Target::Gfx1030 => unified_format(value),
+    if target.is_gfx9() {
+        split_format(value)
+    } else {
+        unified_format(value)
     }
 }
 

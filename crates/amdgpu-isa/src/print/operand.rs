@@ -1,12 +1,14 @@
 //! Operand text.
 
-use crate::inst::{Operand, Special, Target, scalar};
+use crate::inst::{Operand, Special, scalar};
 use crate::signature::{Class, Kind, OperandType};
+use crate::target::Target;
 
 /// Text of an operand of a type.
 pub(super) fn operand(target: Target, value: Operand, ty: OperandType) -> String {
     let dwords = dwords(target, ty);
-    if let (Target::Gfx90a, Operand::Scalar(code)) = (target, value)
+    if target.is_gfx9()
+        && let Operand::Scalar(code) = value
         && let Some(name) = gfx9_name(code, dwords)
     {
         return name.to_owned();
@@ -19,10 +21,10 @@ pub(super) fn operand(target: Target, value: Operand, ty: OperandType) -> String
     }
 }
 
-/// Registers of a type: a lane mask is a pair in wave64 (gfx90a).
+/// Registers of a type: a lane mask is a pair in wave64 (gfx9).
 pub(super) const fn dwords(target: Target, ty: OperandType) -> u8 {
-    match (ty.kind, target) {
-        (Kind::Mask, Target::Gfx90a) => 2,
+    match ty.kind {
+        Kind::Mask => target.mask_dwords(),
         _ => ty.dwords(),
     }
 }

@@ -23,13 +23,6 @@ pub(crate) fn tool(name: &str) -> Option<String> {
     })
 }
 
-pub(crate) const fn cpu(target: Target) -> &'static str {
-    match target {
-        Target::Gfx90a => "gfx90a",
-        Target::Gfx1030 => "gfx1030",
-    }
-}
-
 /// Stands between records; no record may start with it.
 const SEPARATOR: &str = "[0x34,0x12,0x80,0xbf]";
 const SEPARATOR_TEXT: &str = "s_nop 0x1234";
@@ -65,7 +58,7 @@ fn bisect(mc: &str, target: Target, records: &[Vec<u8>]) -> Vec<Verdict> {
 fn run(mc: &str, target: Target, records: &[Vec<u8>]) -> Option<Vec<Verdict>> {
     let mut child = Command::new(mc)
         .args(["--arch=amdgcn", "--disassemble", "--show-encoding"])
-        .arg(format!("--mcpu={}", cpu(target)))
+        .arg(format!("--mcpu={}", target.name()))
         .env("LLVM_DISABLE_SYMBOLIZATION", "1")
         .env("LLVM_DISABLE_CRASH_REPORT", "1")
         .stdin(Stdio::piped())

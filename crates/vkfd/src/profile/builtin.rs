@@ -1,7 +1,5 @@
 //! The profiles that are compiled in, file by file.
 
-use amdgpu_isa::Target;
-
 use super::{Source, Tree};
 
 /// Names of the built-in profiles.
@@ -67,15 +65,4 @@ pub(super) fn find(name: &str) -> Option<Tree> {
         name: name.to_owned(),
         source: Source::Builtin(files),
     })
-}
-
-pub(super) fn of_target(target: Target) -> Tree {
-    let (name, files) = match target {
-        Target::Gfx90a => ("gfx90a", GFX90A),
-        Target::Gfx1030 => ("gfx1030", GFX1030),
-    };
-    Tree {
-        name: name.to_owned(),
-        source: Source::Builtin(files),
-    }
 }

@@ -14,10 +14,8 @@ pub trait Host: Send + Sync {
     fn target(&self) -> Target;
     /// Packet format of its copy engines.
     fn sdma_generation(&self) -> Generation {
-        match self.target() {
-            Target::Gfx90a => Generation::of_gfx(9, 0, 10),
-            Target::Gfx1030 => Generation::of_gfx(10, 3, 0),
-        }
+        let (major, minor, stepping) = self.target().version();
+        Generation::of_gfx(major, minor, stepping)
     }
     /// Shader engines.
     fn shader_engines(&self) -> u32;

@@ -1,6 +1,7 @@
-//! Turns the opcode tables (`src/tables/*.txt`) into the Rust tables beside them and `op.rs`.
+//! Turns the opcode tables (`src/tables/*.txt`) into Rust.
 //!
-//! Format of a table, one opcode per line, fields separated by blanks:
+//! One file per target; `undecoded.txt` lists mnemonics without an opcode. Format of a table, one
+//! opcode per line, fields separated by blanks:
 //!
 //! `encoding opcode mnemonic dst sdst src0 src1 src2 src3 used zero [sdwa=used/zero] [dpp=used/zero] [dpp8] [suffix]`
 //!
@@ -10,52 +11,45 @@
 //!   something; `zero`: bits that must be zero. All other bits are ignored.
 //! - `suffix`: LLVM appends `_e32` or `_e64` to the mnemonic.
 //! - `sdwa`, `dpp`, `dpp8`: the forms with an extra dword that exist, and the same masks for that dword.
+//!
+//! A table may build on another target's: `@base gfx90a` takes all its lines, later lines replace
+//! those of the same encoding and opcode, and `@drop encoding opcode` takes one away.
 
 use std::collections::BTreeMap;
+use std::error::Error;
 use std::fmt::Write as _;
+use std::path::Path;
 
-/// Source text of the tables.
-#[derive(Clone, Copy, Debug)]
-pub struct Input<'a> {
-    /// `gfx9.txt`.
-    pub gfx9: &'a str,
-    /// `gfx10.txt`.
-    pub gfx10: &'a str,
-    /// `undecoded.txt`: mnemonics without opcode.
-    pub undecoded: &'a str,
-}
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-impl Input<'static> {
-    /// The tables of this crate.
-    pub const CHECKED_IN: Self = Self {
-        gfx9: include_str!("tables/gfx9.txt"),
-        gfx10: include_str!("tables/gfx10.txt"),
-        undecoded: include_str!("tables/undecoded.txt"),
-    };
-}
+/// The targets with a table, as the file's stem.
+const TARGETS: &[&str] = &[
+    "gfx906", "gfx90a", "gfx942", "gfx950", "gfx1030", "gfx1100", "gfx1201",
+];
 
-/// Generated files, as path below `src/` and text.
-#[must_use]
-pub fn generate(input: Input<'_>) -> Vec<(&'static str, String)> {
-    let gfx9 = rows(input.gfx9);
-    let gfx10 = rows(input.gfx10);
-    let mut signatures = Signatures::default();
-    let mut names: Vec<&str> = gfx9.iter().chain(&gfx10).map(|row| row.name).collect();
-    names.extend(lines(input.undecoded));
+/// Generated files: name and text.
+pub(crate) fn generate(source: &Path) -> Result<Vec<(String, String)>> {
+    let mut tables = Vec::new();
+    for target in TARGETS {
+        tables.push((*target, table(source, target)?));
+    }
+    let undecoded = std::fs::read_to_string(source.join("undecoded.txt"))?;
+    let all = || tables.iter().flat_map(|(_, rows)| rows);
+    let mut names: Vec<&str> = all().map(|row| row.name.as_str()).collect();
+    names.extend(lines(&undecoded));
     names.sort_unstable();
     names.dedup();
-    let gfx9_text = target_table("gfx9.txt", &gfx9, &names, &mut signatures);
-    let gfx10_text = target_table("gfx10.txt", &gfx10, &names, &mut signatures);
-    let by_op = op_signatures(&names, gfx9.iter().chain(&gfx10), &mut signatures);
-    vec![
-        ("op.rs", op_file(&names)),
-        ("tables/gfx9.rs", gfx9_text),
-        ("tables/gfx10.rs", gfx10_text),
-        ("tables/signatures.rs", signature_file(&signatures, &by_op)),
-    ]
+    let mut signatures = Signatures::default();
+    let mut files = vec![("op.rs".to_owned(), op_file(&names))];
+    for (target, rows) in &tables {
+        let text = target_table(rows, &names, &mut signatures);
+        files.push((format!("{target}.rs"), text));
+    }
+    let by_op = op_signatures(&names, all(), &mut signatures);
+    let text = signature_file(&signatures, &by_op);
+    files.push(("signatures.rs".to_owned(), text));
+    Ok(files)
 }
-
-const HEADER: &str = "//! Generated from `src/tables/*.txt`; regenerate with\n//! `cargo run -p amdgpu-isa --example generate`.\n";
 
 /// Encodings, with the number of opcodes their field can hold.
 const ENCODINGS: &[(&str, usize)] = &[
@@ -79,14 +73,22 @@ const ENCODINGS: &[(&str, usize)] = &[
     ("mimg", 256),
 ];
 
-struct Line<'a> {
-    encoding: &'a str,
+/// One opcode of a table.
+#[derive(Clone)]
+struct Line {
+    encoding: String,
     opcode: usize,
-    name: &'a str,
-    operands: Vec<&'a str>,
-    used: &'a str,
-    zero: &'a str,
-    extra: Vec<&'a str>,
+    name: String,
+    operands: Vec<String>,
+    used: String,
+    zero: String,
+    extra: Vec<String>,
+}
+
+impl Line {
+    fn has(&self, flag: &str) -> bool {
+        self.extra.iter().any(|text| text == flag)
+    }
 }
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {
@@ -95,22 +97,52 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
         .filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-fn rows(text: &str) -> Vec<Line<'_>> {
-    lines(text).filter_map(parse_line).collect()
+/// Rows by opcode space and opcode.
+type Rows = BTreeMap<(String, usize), Line>;
+
+/// The rows of a target, in the order of encoding and opcode.
+fn table(source: &Path, target: &str) -> Result<Vec<Line>> {
+    let mut rows = Rows::new();
+    collect(source, target, &mut rows)?;
+    Ok(rows.into_values().collect())
 }
 
-/// `None` for a malformed line; the table test counts rows, so none goes missing unseen.
-fn parse_line(line: &str) -> Option<Line<'_>> {
-    let mut fields = line.split_whitespace();
-    Some(Line {
+fn collect(source: &Path, target: &str, rows: &mut Rows) -> Result<()> {
+    let path = source.join(target).with_extension("txt");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    for line in lines(&text) {
+        let bad = || format!("{}: malformed line: {line}", path.display());
+        if let Some(base) = line.strip_prefix("@base ") {
+            collect(source, base, rows)?;
+        } else if let Some(key) = line.strip_prefix("@drop ") {
+            let (encoding, opcode) = key.split_once(' ').ok_or_else(bad)?;
+            let opcode = number(opcode).ok_or_else(bad)?;
+            rows.remove(&(encoding.to_owned(), opcode))
+                .ok_or_else(bad)?;
+        } else {
+            let row = parse_line(line).ok_or_else(bad)?;
+            rows.insert((table_of(&row.encoding).to_owned(), row.opcode), row);
+        }
+    }
+    Ok(())
+}
+
+fn number(text: &str) -> Option<usize> {
+    usize::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+}
+
+fn parse_line(line: &str) -> Option<Line> {
+    let mut fields = line.split_whitespace().map(str::to_owned);
+    let row = Line {
         encoding: fields.next()?,
-        opcode: usize::from_str_radix(fields.next()?.strip_prefix("0x")?, 16).ok()?,
+        opcode: number(&fields.next()?)?,
         name: fields.next()?,
         operands: fields.by_ref().take(6).collect(),
         used: fields.next()?,
         zero: fields.next()?,
         extra: fields.collect(),
-    })
+    };
+    (row.operands.len() == 6).then_some(row)
 }
 
 #[derive(Default)]
@@ -120,7 +152,7 @@ struct Signatures {
 }
 
 impl Signatures {
-    fn add(&mut self, operands: &[&str]) -> usize {
+    fn add<T: AsRef<str>>(&mut self, operands: &[T]) -> usize {
         let text = signature(operands);
         if let Some(&index) = self.index.get(&text) {
             return index;
@@ -132,8 +164,11 @@ impl Signatures {
     }
 }
 
-fn signature(operands: &[&str]) -> String {
-    let types: Vec<String> = operands.iter().map(|text| operand_type(text)).collect();
+fn signature<T: AsRef<str>>(operands: &[T]) -> String {
+    let types: Vec<String> = operands
+        .iter()
+        .map(|text| operand_type(text.as_ref()))
+        .collect();
     format!(
         "Signature {{ dst: {}, sdst: {}, src: [{}] }}",
         types[0],
@@ -190,22 +225,15 @@ fn table_of(encoding: &str) -> &str {
     }
 }
 
-fn target_table(
-    source: &str,
-    rows: &[Line<'_>],
-    names: &[&str],
-    signatures: &mut Signatures,
-) -> String {
-    let mut out = format!(
-        "{HEADER}//! This file: `{source}`.\n\nuse super::{{Layout, Row, Tables}};\nuse crate::op::Op;\n\n"
-    );
+fn target_table(rows: &[Line], names: &[&str], signatures: &mut Signatures) -> String {
+    let mut out = "use super::{Row, Tables};\n\n".to_owned();
     out.push_str(
         "pub(super) static TABLES: Tables = Tables {\n    rows: &ROWS,\n    suffixes: &SUFFIXES,\n",
     );
     for (encoding, size) in ENCODINGS {
         let mut index = vec![0; *size];
         for (position, row) in rows.iter().enumerate() {
-            if table_of(row.encoding) == *encoding && row.opcode < *size {
+            if table_of(&row.encoding) == *encoding && row.opcode < *size {
                 index[row.opcode] = position + 1;
             }
         }
@@ -229,30 +257,32 @@ fn target_table(
 }
 
 /// True if one of an operation's encodings has a suffix; then all have.
-fn has_suffix(rows: &[Line<'_>], name: &str) -> bool {
+fn has_suffix(rows: &[Line], name: &str) -> bool {
     rows.iter()
-        .any(|row| row.name == name && row.extra.contains(&"suffix"))
+        .any(|row| row.name == *name && row.has("suffix"))
 }
 
-fn row_text(row: &Line<'_>, signatures: &mut Signatures) -> String {
-    let layout = match row.encoding {
-        "vop3b" => "Layout::ScalarDestination",
-        "mai" => "Layout::Matrix",
-        _ => "Layout::Plain",
+fn row_text(row: &Line, signatures: &mut Signatures) -> String {
+    let layout = match row.encoding.as_str() {
+        "vop3b" => "super::Layout::ScalarDestination",
+        "mai" => "super::Layout::Matrix",
+        _ => "super::Layout::Plain",
     };
     format!(
-        "Row {{ op: Op::{}, signature: {}, layout: {layout}, used: {}, zero: {}, sdwa: {}, dpp: {}, dpp8: {} }}",
+        "Row {{ encoding: {:?}, opcode: {}, op: crate::op::Op::{}, signature: {}, layout: {layout}, used: {}, zero: {}, sdwa: {}, dpp: {}, dpp8: {} }}",
+        table_of(&row.encoding),
+        row.opcode,
         row.name.to_uppercase(),
         signatures.add(&row.operands),
         row.used,
         row.zero,
         extra_masks(row, "sdwa="),
         extra_masks(row, "dpp="),
-        row.extra.contains(&"dpp8"),
+        row.has("dpp8"),
     )
 }
 
-fn extra_masks(row: &Line<'_>, key: &str) -> String {
+fn extra_masks(row: &Line, key: &str) -> String {
     row.extra
         .iter()
         .find_map(|text| text.strip_prefix(key)?.split_once('/'))
@@ -266,18 +296,18 @@ fn extra_masks(row: &Line<'_>, key: &str) -> String {
 /// register classes of the short forms.
 fn op_signatures<'a>(
     names: &[&str],
-    rows: impl Iterator<Item = &'a Line<'a>>,
+    rows: impl Iterator<Item = &'a Line>,
     signatures: &mut Signatures,
 ) -> Vec<usize> {
-    let mut best: BTreeMap<&str, (u8, &Line<'_>)> = BTreeMap::new();
+    let mut best: BTreeMap<&str, (u8, &Line)> = BTreeMap::new();
     for row in rows {
-        let rank = match row.encoding {
+        let rank = match row.encoding.as_str() {
             "vop3" | "vop3b" | "vop3p" | "mai" => 2,
             _ => 1,
         };
-        let known = best.get(row.name).map_or(0, |entry| entry.0);
+        let known = best.get(row.name.as_str()).map_or(0, |entry| entry.0);
         if rank > known {
-            best.insert(row.name, (rank, row));
+            best.insert(&row.name, (rank, row));
         }
     }
     let none = signatures.add(&["-"; 6]);
@@ -291,9 +321,7 @@ fn op_signatures<'a>(
 }
 
 fn signature_file(signatures: &Signatures, by_op: &[usize]) -> String {
-    let mut out = format!(
-        "{HEADER}\nuse crate::signature::{{Class, Kind, OperandType, Signature}};\n\nconst fn ty(kind: Kind, bits: u8, count: u8, class: Class) -> OperandType {{\n    OperandType::new(kind, bits, count, class)\n}}\n\n"
-    );
+    let mut out = "use crate::signature::{Class, Kind, OperandType, Signature};\n\nconst fn ty(kind: Kind, bits: u8, count: u8, class: Class) -> OperandType {\n    OperandType::new(kind, bits, count, class)\n}\n\n".to_owned();
     let _ = writeln!(
         out,
         "pub(crate) static SIGNATURES: [Signature; {}] = [",
@@ -322,16 +350,12 @@ fn op_file(names: &[&str]) -> String {
         text
     });
     OP_TEMPLATE
-        .replace("@HEADER", HEADER)
         .replace("@VARIANTS", &variants("    ", ""))
         .replace("@ALL", &variants("        ", "Self::"))
         .replace("@NAMES", &strings)
 }
 
-const OP_TEMPLATE: &str = r##"//! The operations of all targets, in alphabetical order of LLVM's mnemonics.
-//!
-@HEADER
-/// An operation; the variant is LLVM's mnemonic in capitals without encoding suffix.
+const OP_TEMPLATE: &str = r##"/// An operation; the variant is LLVM's mnemonic in capitals without encoding suffix.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[expect(non_camel_case_types, missing_docs, reason = "vendor mnemonics")]
 #[repr(u16)]
