@@ -13,7 +13,8 @@
 //! - `sdwa`, `dpp`, `dpp8`: the forms with an extra dword that exist, and the same masks for that dword.
 //!
 //! A table may build on another target's: `@base gfx90a` takes all its lines, later lines replace
-//! those of the same encoding and opcode, and `@drop encoding opcode` takes one away.
+//! those of the same encoding and opcode, `@drop encoding opcode` takes one away and `@drop encoding`
+//! all of an encoding.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -115,7 +116,10 @@ fn collect(source: &Path, target: &str, rows: &mut Rows) -> Result<()> {
         if let Some(base) = line.strip_prefix("@base ") {
             collect(source, base, rows)?;
         } else if let Some(key) = line.strip_prefix("@drop ") {
-            let (encoding, opcode) = key.split_once(' ').ok_or_else(bad)?;
+            let Some((encoding, opcode)) = key.split_once(' ') else {
+                rows.retain(|(encoding, _), _| encoding != key);
+                continue;
+            };
             let opcode = number(opcode).ok_or_else(bad)?;
             rows.remove(&(encoding.to_owned(), opcode))
                 .ok_or_else(bad)?;

@@ -10,7 +10,7 @@ mod scalar;
 mod vector;
 mod vop3;
 
-use crate::inst::{Encoding, Inst, Mods, Operand};
+use crate::inst::{ADDRESS_REGISTERS, Encoding, Inst, Mods, Operand};
 use crate::op::Op;
 use crate::tables::{Row, Tables};
 use crate::target::Target;
@@ -98,6 +98,7 @@ fn blank(row: &Row, encoding: Encoding) -> Inst {
         mods: Mods::default(),
         dpp: None,
         sdwa: None,
+        address: [0; ADDRESS_REGISTERS],
     }
 }
 

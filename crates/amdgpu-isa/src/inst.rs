@@ -135,6 +135,30 @@ pub struct Sdwa {
     pub src_sext: [bool; 2],
 }
 
+/// Bits of [`Mods::image`].
+pub mod image {
+    /// Coordinates are not normalised.
+    pub const UNORM: u16 = 1;
+    /// gfx9: the image is an array.
+    pub const DA: u16 = 1 << 1;
+    /// The descriptor has 128 bits.
+    pub const R128: u16 = 1 << 2;
+    /// LOD warning enable.
+    pub const LWE: u16 = 1 << 3;
+    /// 16-bit coordinates.
+    pub const A16: u16 = 1 << 4;
+    /// 16-bit data.
+    pub const D16: u16 = 1 << 5;
+    /// The instruction lists its address registers.
+    pub const NSA: u16 = 1 << 6;
+    /// First bit of DIM (3 bits; gfx10 and later).
+    pub const DIM_SHIFT: u16 = 8;
+}
+
+/// Most registers that an image address takes: offset, comparison, six derivatives, three
+/// coordinates and a level.
+pub const ADDRESS_REGISTERS: usize = 12;
+
 /// Instruction modifiers. Bit `i` of a mask belongs to source `i`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Mods {
@@ -173,7 +197,7 @@ pub struct Mods {
     pub tfe: bool,
     /// MTBUF format, or MIMG DMASK.
     pub format: u8,
-    /// Other MIMG bits: 0 UNORM, 1 DA, 2 R128, 3 LWE, 4 A16, 5 D16; gfx10 DIM in bits 10:8.
+    /// Other MIMG bits, see [`image`].
     pub image: u16,
     /// MFMA: control broadcast size of source 0.
     pub cbsz: u8,
@@ -192,7 +216,10 @@ pub struct Mods {
 ///   `src[2]` = scalar base (None if off), `imm` = signed byte offset.
 /// - MUBUF, MTBUF: `dst` = loaded data (loads and returning atomics), `src[0]` = VADDR,
 ///   `src[1]` = VDATA (stores and atomics), `src[2]` = SRSRC, `src[3]` = SOFFSET, `imm` = offset.
-/// - MIMG: `dst` or `src[1]` = VDATA, `src[0]` = VADDR, `src[2]` = SRSRC, `src[3]` = SSAMP.
+/// - MIMG: `dst` = loaded data, `src[1]` = stored data, both for atomics that return, `src[0]` =
+///   first address register, `src[2]` = SRSRC, `src[3]` = SSAMP. `address` holds the numbers of the
+///   address VGPRs from gfx10 on, whether they follow each other or not; gfx9's follow `src[0]`, and
+///   the descriptor tells how many they are.
 /// - SMEM: `dst` (loads) or `src[2]` (store data), `src[0]` = SBASE, `src[1]` = SOFFSET,
 ///   `imm` = signed byte offset.
 /// - SOPP and SOPK: `imm` = SIMM16, sign-extended; SOPK's compares and adds have `src[0]` = the
@@ -226,4 +253,6 @@ pub struct Inst {
     pub dpp: Option<Dpp>,
     /// Sub-dword selection, if any.
     pub sdwa: Option<Sdwa>,
+    /// MIMG: VGPR of each address dword.
+    pub address: [u8; ADDRESS_REGISTERS],
 }

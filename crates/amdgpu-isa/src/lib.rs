@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod decode;
+pub mod image;
 pub mod inst;
 pub mod op;
 pub mod print;
@@ -14,6 +15,7 @@ mod tables;
 pub mod target;
 
 pub use decode::{DecodeError, decode};
+pub use image::{Dim, ImageAction, ImageOp};
 pub use inst::{Dpp, Encoding, Inst, Mods, Operand, Sdwa, Special, scalar};
 pub use op::Op;
 pub use print::Disassembly;

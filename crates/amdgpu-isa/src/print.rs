@@ -4,6 +4,7 @@
 //! is printed as wave32 code, where a lane mask is one SGPR.
 
 mod format;
+mod image;
 mod memory;
 mod operand;
 mod scalar;
@@ -46,6 +47,7 @@ impl fmt::Display for Disassembly<'_> {
             | Encoding::Vop3Sd
             | Encoding::Vop3p
             | Encoding::Vintrp => vector::print(&mut text),
+            Encoding::Mimg => image::print(&mut text),
             _ => memory::print(&mut text),
         }
         f.write_str(&text.out)

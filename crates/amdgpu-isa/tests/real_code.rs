@@ -80,7 +80,7 @@ fn differences(objdump: &str, target: Target, object: &Path) -> (usize, Vec<Stri
 }
 
 fn compare(target: Target) {
-    let Some(objdump) = llvm::tool("llvm-objdump") else {
+    let Some(objdump) = llvm::tool("llvm-objdump", 19) else {
         eprintln!("skipped: llvm-objdump of LLVM 19 is not installed");
         return;
     };

@@ -75,7 +75,7 @@ fn flat(text: &mut Text<'_>) {
     text.flag(inst.mods.lds, "lds");
 }
 
-fn cache_policy(text: &mut Text<'_>) {
+pub(super) fn cache_policy(text: &mut Text<'_>) {
     let mods = text.inst.mods;
     text.flag(mods.glc, "glc");
     text.flag(mods.slc, "slc");

@@ -10,9 +10,12 @@ use amdgpu_isa::Target;
 /// The encoding is LLVM's own assembly of the text, so it can be shorter than the record's.
 pub(crate) type Verdict = Option<(String, String)>;
 
-/// LLVM 19's tools, by the names that Debian and others install.
-pub(crate) fn tool(name: &str) -> Option<String> {
-    let candidates = [format!("{name}-19"), format!("/usr/lib/llvm-19/bin/{name}")];
+/// The tools of an LLVM version, by the names that Debian and others install.
+pub(crate) fn tool(name: &str, version: u32) -> Option<String> {
+    let candidates = [
+        format!("{name}-{version}"),
+        format!("/usr/lib/llvm-{version}/bin/{name}"),
+    ];
     candidates.into_iter().find(|path| {
         Command::new(path)
             .arg("--version")
@@ -77,6 +80,22 @@ fn run(mc: &str, target: Target, records: &[Vec<u8>]) -> Option<Vec<Verdict>> {
     (verdicts.len() == records.len()).then_some(verdicts)
 }
 
+/// True if LLVM's assembler takes a text.
+pub(crate) fn assembles(mc: &str, target: Target, text: &str) -> bool {
+    let mut child = Command::new(mc)
+        .args(["--arch=amdgcn", "--filetype=null"])
+        .arg(format!("--mcpu={}", target.name()))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(text.as_bytes()).unwrap();
+    drop(input);
+    child.wait().unwrap().success()
+}
+
 fn record_text(bytes: &[u8]) -> String {
     let listed: Vec<String> = bytes.iter().map(|byte| format!("{byte:#x}")).collect();
     format!("[{}]\n{SEPARATOR}\n", listed.join(","))
@@ -93,7 +112,9 @@ fn parse(output: &str) -> Vec<Verdict> {
         if text == SEPARATOR_TEXT {
             verdicts.push(first.take());
         } else if first.is_none() {
-            first = Some((text.to_owned(), encoding.trim_end_matches(']').to_owned()));
+            // LLVM writes two blanks behind some image mnemonics.
+            let text = text.replace("  ", " ");
+            first = Some((text, encoding.trim_end_matches(']').to_owned()));
         }
     }
     verdicts
