@@ -449,6 +449,7 @@ fn sample(op: Op) -> Inst {
         mods: Mods::default(),
         dpp: None,
         sdwa: None,
+        address: [0; amdgpu_isa::inst::ADDRESS_REGISTERS],
     }
 }
 
