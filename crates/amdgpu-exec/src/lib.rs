@@ -13,17 +13,10 @@ mod ds;
 mod engine;
 mod flat;
 mod float;
-#[cfg_attr(
-    not(test),
-    allow(
-        dead_code,
-        unused_imports,
-        reason = "image and typed buffer operations come next"
-    )
-)]
 mod format;
 mod group;
 mod host;
+mod image;
 mod indexed;
 mod interp;
 mod launch;

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::salu;
 use crate::step::{Flow, Step, TranslateEnv};
 use crate::wave::{Wave, mode, slot};
-use crate::{buffer, ds, flat, indexed, smem, valu};
+use crate::{buffer, ds, flat, image, indexed, smem, valu};
 
 /// Result of a translation.
 pub(crate) enum Translated {
@@ -59,7 +59,8 @@ pub(crate) fn one(inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step> {
         Encoding::Ds => ds::translate(inst, pc, env),
         Encoding::Flat | Encoding::Global | Encoding::Scratch => flat::translate(inst, pc, env),
         Encoding::Mubuf | Encoding::Mtbuf => buffer::translate(inst, pc, env),
-        Encoding::Mimg | Encoding::Exp => None,
+        Encoding::Mimg => image::translate(inst, pc, env),
+        Encoding::Exp => None,
     }
 }
 

@@ -154,7 +154,8 @@ impl Dim {
 }
 
 impl ImageOp {
-    const PLAIN: Self = Self {
+    /// The parts of `image_load`.
+    pub const LOAD: Self = Self {
         action: ImageAction::Load,
         gradients: Gradients::No,
         level: Level::Zero,
@@ -175,7 +176,7 @@ impl ImageOp {
         let (action, rest) = split_action(name)?;
         let mut parts = Self {
             action,
-            ..Self::PLAIN
+            ..Self::LOAD
         };
         if parts.has_sampler() {
             parts.level = Level::Computed;

@@ -43,6 +43,12 @@ pub(crate) struct Format {
 }
 
 impl Format {
+    /// One 32-bit integer.
+    pub(crate) const WORD: Self = Self {
+        widths: [32, 0, 0, 0],
+        number: Number::Uint,
+    };
+
     /// Size of an element in memory.
     pub(crate) fn bytes(self) -> usize {
         let bits: usize = self.widths.iter().copied().map(usize::from).sum();
@@ -50,6 +56,7 @@ impl Format {
     }
 
     /// Channels in memory.
+    #[cfg_attr(not(test), allow(dead_code, reason = "for typed buffer accesses"))]
     pub(crate) fn channels(self) -> usize {
         self.widths.iter().filter(|&&width| width != 0).count()
     }
@@ -57,6 +64,7 @@ impl Format {
     /// Bytes of a channel if each lies in bytes of its own, all of one size; else `None`.
     ///
     /// Range checks of buffers and alignment go by channel for these.
+    #[cfg_attr(not(test), allow(dead_code, reason = "for typed buffer accesses"))]
     pub(crate) fn channel_bytes(self) -> Option<usize> {
         let first = self.widths[0];
         let whole = first.is_multiple_of(8);

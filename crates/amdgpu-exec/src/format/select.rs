@@ -29,6 +29,18 @@ impl Select {
         components
     }
 
+    /// Components as they are, but for those that are constant.
+    pub(crate) fn constants(self, format: Format, mut components: [u32; 4]) -> [u32; 4] {
+        for (component, selector) in components.iter_mut().zip(self.0) {
+            match selector {
+                1 => *component = format.one(),
+                4..=7 => {}
+                _ => *component = 0,
+            }
+        }
+        components
+    }
+
     /// Channels from components: each comes from the first component that selects it.
     pub(crate) fn store(self, components: [u32; 4]) -> [u32; 4] {
         let mut channels = [0; 4];
