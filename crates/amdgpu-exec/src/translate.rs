@@ -59,7 +59,7 @@ pub(crate) fn one(inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step> {
         Encoding::Ds => ds::translate(inst, pc, env),
         Encoding::Flat | Encoding::Global | Encoding::Scratch => flat::translate(inst, pc, env),
         Encoding::Mubuf | Encoding::Mtbuf => buffer::translate(inst, pc, env),
-        Encoding::Mimg => image::translate(inst, pc, env),
+        Encoding::Mimg | Encoding::Vimage | Encoding::Vsample => image::translate(inst, pc, env),
         Encoding::Exp => None,
     }
 }

@@ -3,9 +3,9 @@
 //! The number of address and data registers follows from the operation, the dimension and the
 //! modifiers (RDNA2 ISA manual, "Image Address"); no table lists it.
 
-use crate::inst::{Inst, image};
+use crate::inst::{ADDRESS_REGISTERS, Encoding, Inst, image};
 use crate::op::Op;
-use crate::target::Target;
+use crate::target::{Family, Target};
 
 /// What is done with the image.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -54,6 +54,69 @@ pub enum Level {
     Zero,
 }
 
+/// What a ray is intersected with, by the name behind `bvh`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Node {
+    /// A node with a 32-bit address.
+    Narrow,
+    /// A node with a 64-bit address.
+    Wide,
+    /// Two nodes (gfx12).
+    Dual,
+    /// A node of eight children (gfx12).
+    Eight,
+}
+
+impl Node {
+    fn of(rest: &str) -> Self {
+        match rest.split('_').next() {
+            Some("64") => Self::Wide,
+            Some("8") => Self::Eight,
+            _ if rest.starts_with("_dual") => Self::Dual,
+            _ => Self::Narrow,
+        }
+    }
+
+    /// Dwords of node, extent, origin, direction and inverse direction (or what gfx12 has last).
+    const fn groups(self) -> [u8; 5] {
+        match self {
+            Self::Narrow => [1, 1, 3, 3, 3],
+            Self::Wide => [2, 1, 3, 3, 3],
+            Self::Dual => [2, 2, 3, 3, 2],
+            Self::Eight => [2, 2, 3, 3, 1],
+        }
+    }
+}
+
+/// Address registers in groups of consecutive ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Groups {
+    sizes: [u8; ADDRESS_REGISTERS],
+    count: usize,
+}
+
+impl Groups {
+    /// `count` single registers.
+    const fn singles(count: usize) -> Self {
+        let sizes = [1; ADDRESS_REGISTERS];
+        Self { sizes, count }
+    }
+
+    /// `dwords` registers, of which all behind the first `singles` follow each other.
+    fn partial(dwords: u8, singles: u8) -> Self {
+        let mut groups = Self::singles(usize::from(dwords.min(singles + 1)));
+        if dwords > singles {
+            groups.sizes[usize::from(singles)] = dwords - singles;
+        }
+        groups
+    }
+
+    /// Numbers of registers, in order.
+    pub(crate) fn sizes(&self) -> &[u8] {
+        &self.sizes[..self.count]
+    }
+}
+
 /// The parts of an image operation's name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[expect(
@@ -81,8 +144,8 @@ pub struct ImageOp {
     pub signed: bool,
     /// The atomic operation compares and exchanges.
     pub exchange: bool,
-    /// The address of the hierarchy's node has 64 bits.
-    pub wide_node: bool,
+    /// What a ray is intersected with.
+    pub node: Node,
 }
 
 /// The dimension that an address is for (the DIM field of gfx10 and later).
@@ -166,7 +229,7 @@ impl ImageOp {
         packed: false,
         signed: false,
         exchange: false,
-        wide_node: false,
+        node: Node::Narrow,
     };
 
     /// The parts of an operation; `None` if it is no image operation.
@@ -183,7 +246,7 @@ impl ImageOp {
         }
         match action {
             ImageAction::Atomic => parts.exchange = rest.ends_with("cmpswap"),
-            ImageAction::IntersectRay => parts.wide_node = rest.starts_with("64"),
+            ImageAction::IntersectRay => parts.node = Node::of(rest),
             _ => parts.add_all(rest)?,
         }
         Some(parts)
@@ -273,8 +336,9 @@ impl ImageOp {
     #[must_use]
     pub const fn address_dwords(self, target: Target, dim: Dim, a16: bool) -> u8 {
         if let ImageAction::IntersectRay = self.action {
-            // Node, extent, origin, direction and inverse direction; A16 packs the directions.
-            return self.wide_node as u8 + if a16 { 8 } else { 11 };
+            let [node, extent, origin, direction, inverse] = self.node.groups();
+            // A16 packs the directions.
+            return node + extent + origin + direction + if a16 { 0 } else { inverse };
         }
         let components = self.components(dim);
         let tail = if a16 {
@@ -285,10 +349,25 @@ impl ImageOp {
         self.extra_dwords() + self.gradient_dwords(target, dim, a16) + tail
     }
 
+    /// How the address registers are grouped that an instruction lists.
+    pub(crate) fn groups(self, target: Target, inst: &Inst, dwords: u8) -> Groups {
+        if self.action == ImageAction::IntersectRay && target.is_gfx11_plus() {
+            let mut groups = Groups::singles(4 + usize::from(inst.mods.image & image::A16 == 0));
+            groups.sizes[..5].copy_from_slice(&self.node.groups());
+            return groups;
+        }
+        match (target.family(), inst.encoding) {
+            (Family::Gfx11, _) => Groups::partial(dwords, 4),
+            (Family::Gfx12, Encoding::Vsample) => Groups::partial(dwords, 3),
+            _ => Groups::singles(usize::from(dwords)),
+        }
+    }
+
     /// Data registers of an instruction, with the status dword of TFE.
     #[must_use]
     pub fn data_dwords(self, target: Target, inst: &Inst) -> u8 {
         let channels = match self.action {
+            ImageAction::IntersectRay if matches!(self.node, Node::Dual | Node::Eight) => 10,
             ImageAction::Gather4 | ImageAction::Gather4h | ImageAction::IntersectRay => 4,
             ImageAction::MsaaLoad if target.is_gfx11_plus() => 4,
             _ => u8::try_from((inst.mods.format & 15).count_ones().max(1)).unwrap_or(1),

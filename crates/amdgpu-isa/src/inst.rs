@@ -28,6 +28,10 @@ pub enum Encoding {
     Mubuf,
     Mtbuf,
     Mimg,
+    /// gfx12's image operations without a sampler.
+    Vimage,
+    /// gfx12's image operations with one.
+    Vsample,
     Exp,
 }
 

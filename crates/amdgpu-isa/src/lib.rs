@@ -15,7 +15,7 @@ mod tables;
 pub mod target;
 
 pub use decode::{DecodeError, decode};
-pub use image::{Dim, Gradients, ImageAction, ImageOp, Level};
+pub use image::{Dim, Gradients, ImageAction, ImageOp, Level, Node};
 pub use inst::{Dpp, Encoding, Inst, Mods, Operand, Sdwa, Special, scalar};
 pub use op::Op;
 pub use print::Disassembly;

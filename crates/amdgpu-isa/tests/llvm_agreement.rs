@@ -66,7 +66,16 @@ const FLAT_MODIFIERS: &[(u32, u32)] = &[(13, 1), (16, 2), (25, 1), (55, 1)];
 const IMAGE_MODIFIERS: &[(u32, u32)] = &[(12, 6), (25, 1), (53, 5), (62, 2)];
 const BUFFER_MODIFIERS: &[(u32, u32)] = &[(12, 2), (14, 2), (16, 2), (53, 3)];
 
+/// Image operations of gfx11.
+const GFX11_IMAGE: Shape = Shape {
+    modifiers: &[(12, 6), (53, 2), (58, 5)],
+    ..shape("mimg", 0xf000_0000, (18, 8))
+};
+
 fn shapes(target: Target) -> Vec<Shape> {
+    if target == Target::Gfx1100 {
+        return vec![GFX11_IMAGE];
+    }
     let gfx10 = target == Target::Gfx1030;
     let smem = if gfx10 { 0xf400_0000 } else { 0xc000_0000 };
     let vop3 = if gfx10 { 0xd400_0000 } else { 0xd000_0000 };
@@ -157,7 +166,7 @@ fn source_code(random: &mut Random) -> u64 {
     }
 }
 
-fn record(shape: &Shape, opcode: u64, random: &mut Random) -> Vec<u8> {
+fn record(target: Target, shape: &Shape, opcode: u64, random: &mut Random) -> Vec<u8> {
     let mut word = random.next();
     // Sparse words reach the encodings that want zeros.
     if random.chance(3) {
@@ -200,7 +209,7 @@ fn record(shape: &Shape, opcode: u64, random: &mut Random) -> Vec<u8> {
     }
     word = tame(shape, word, random);
     if shape.name == "mimg" && random.chance(4) {
-        word = ray(word);
+        word = ray(target, word);
     }
     let mut bytes = word.to_le_bytes().to_vec();
     bytes.extend(&random.next().to_le_bytes()[..4]);
@@ -223,9 +232,11 @@ fn fixed_bits(shape: &Shape) -> u64 {
 }
 
 /// Modifiers that ray tracing insists on.
-fn ray(word: u64) -> u64 {
-    const FREE: u64 = 0x401f_ffff_ddfc_0007;
-    word & FREE | 0xf000_9f00
+fn ray(target: Target, word: u64) -> u64 {
+    if target == Target::Gfx1100 {
+        return word & 0x001f_ffff_fffd_0001 | 0xf000_8f80;
+    }
+    word & 0x401f_ffff_ddfc_0007 | 0xf000_9f00
 }
 
 /// Vector ALU words with a control dword get a plausible one.
@@ -432,7 +443,7 @@ fn sample(
 ) {
     let records: Vec<Vec<u8>> = opcodes
         .iter()
-        .map(|&opcode| record(shape, opcode, random))
+        .map(|&opcode| record(target, shape, opcode, random))
         .collect();
     for (bytes, verdict) in records.iter().zip(llvm::disassemble(mc, target, &records)) {
         tally.add(mc, target, bytes, &verdict);
@@ -470,4 +481,9 @@ fn gfx90a_images_read_as_llvm_reads_them() {
 #[test]
 fn gfx1030_images_read_as_llvm_reads_them() {
     compare_images(Target::Gfx1030);
+}
+
+#[test]
+fn gfx1100_images_read_as_llvm_reads_them() {
+    compare_images(Target::Gfx1100);
 }

@@ -3,7 +3,7 @@
 //! Fields: the ISA manuals' tables of image resource definitions; strides of linear images: AMD's
 //! address library (rows of whole 256 bytes unless the descriptor has a pitch).
 
-use amdgpu_isa::{Dim, Family, Operand, Target};
+use amdgpu_isa::{Dim, Family, Operand, Target, scalar};
 
 use super::{Refused, Result};
 use crate::format::{Format, Select};
@@ -46,10 +46,12 @@ pub(super) fn read(wave: &Wave, step: &Step) -> Result<Option<Image>> {
     .map(Some)
 }
 
-/// SGPRs of an operand.
+/// SGPRs of an operand; NULL is a descriptor of zeros.
 pub(super) fn words<const N: usize>(wave: &Wave, operand: Operand) -> [u32; N] {
     let mut words = [0; N];
-    if let Operand::Scalar(first) = operand {
+    if let Operand::Scalar(first) = operand
+        && first != scalar::NULL
+    {
         for (index, word) in (first..).zip(&mut words) {
             *word = wave.scalar(index);
         }

@@ -226,11 +226,11 @@ fn address(
     if words == 0 {
         return contiguous(cursor, parts, inst, first, dwords);
     }
-    if !listable(parts, words, dwords) {
+    if !listable(cursor.target, parts, words, dwords) {
         return Err(DecodeError::ReservedBits { op: inst.op });
     }
     inst.mods.image |= image::NSA;
-    listed(cursor, inst, words, dwords)
+    listed(cursor, parts, inst, words, dwords)
 }
 
 /// LLVM knows address tuples of the operation's lengths only.
@@ -260,12 +260,14 @@ fn contiguous(
 }
 
 /// True if LLVM has an operation with registers in `words` further dwords.
-fn listable(parts: ImageOp, words: u32, dwords: u8) -> bool {
+fn listable(target: Target, parts: ImageOp, words: u32, dwords: u8) -> bool {
     if parts.action == ImageAction::IntersectRay {
-        return u32::from(dwords - 1).div_ceil(4) == words;
+        return target.is_gfx11_plus() || u32::from(dwords - 1).div_ceil(4) == words;
     }
     let (least, greatest) = parts.address_range();
     let (low, high) = match words {
+        // gfx11 puts what has no number of its own behind the last.
+        1 if target.is_gfx11_plus() => (2, 13),
         1 => (2, 5),
         2 => (6, 9),
         _ => (10, 13),
@@ -274,7 +276,14 @@ fn listable(parts: ImageOp, words: u32, dwords: u8) -> bool {
     exists && (least.max(2)..=greatest.min(high)).contains(&dwords)
 }
 
-fn listed(cursor: &mut Cursor<'_>, inst: &mut Inst, words: u32, dwords: u8) -> Result<()> {
+/// Registers that further dwords name.
+fn listed(
+    cursor: &mut Cursor<'_>,
+    parts: ImageOp,
+    inst: &mut Inst,
+    words: u32,
+    dwords: u8,
+) -> Result<()> {
     let mut numbers = [0; ADDRESS_REGISTERS + 1];
     if let Operand::Vgpr(first) = inst.src[0] {
         numbers[0] = first;
@@ -283,7 +292,25 @@ fn listed(cursor: &mut Cursor<'_>, inst: &mut Inst, words: u32, dwords: u8) -> R
         let more = cursor.next_word()?.to_le_bytes();
         numbers[1 + 4 * word..5 + 4 * word].copy_from_slice(&more);
     }
-    let used = usize::from(dwords);
-    inst.address[..used].copy_from_slice(&numbers[..used]);
+    grouped(cursor, parts, inst, &numbers, dwords)
+}
+
+/// Notes the registers of the groups that start at `numbers`.
+fn grouped(
+    cursor: &Cursor<'_>,
+    parts: ImageOp,
+    inst: &mut Inst,
+    numbers: &[u8],
+    dwords: u8,
+) -> Result<()> {
+    let groups = parts.groups(cursor.target, inst, dwords);
+    let mut place = inst.address.iter_mut();
+    for (&first, &size) in numbers.iter().zip(groups.sizes()) {
+        let first = u32::from(first);
+        cursor.vgpr(inst.op, first, registers(size))?;
+        for (register, number) in place.by_ref().take(usize::from(size)).zip(first..) {
+            *register = byte(number);
+        }
+    }
     Ok(())
 }

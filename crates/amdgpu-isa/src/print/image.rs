@@ -49,12 +49,18 @@ fn address(text: &mut Text<'_>, parts: ImageOp) {
     if inst.mods.image & image::NSA == 0 {
         return registers(text, inst.src[0], dwords);
     }
-    let list: Vec<String> = inst
-        .address
-        .iter()
-        .take(usize::from(dwords))
-        .map(|number| format!("v{number}"))
-        .collect();
+    let mut registers = inst.address.iter();
+    let mut list = Vec::new();
+    for &size in parts.groups(text.target, inst, dwords).sizes() {
+        let mut group = registers.by_ref().take(usize::from(size));
+        let first = group.next().copied().unwrap_or(0);
+        group.for_each(drop);
+        let ty = OperandType {
+            count: size,
+            ..OperandType::B32
+        };
+        list.push(operand(text.target, Operand::Vgpr(first), ty));
+    }
     text.operand(&format!("[{}]", list.join(", ")));
 }
 
