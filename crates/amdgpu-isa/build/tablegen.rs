@@ -72,6 +72,8 @@ const ENCODINGS: &[(&str, usize)] = &[
     ("mubuf", 256),
     ("mtbuf", 16),
     ("mimg", 256),
+    ("vimage", 256),
+    ("vsample", 256),
 ];
 
 /// One opcode of a table.

@@ -4,6 +4,7 @@
 //! and modifier fields an opcode has. What LLVM's disassembler refuses is refused here too.
 
 mod image;
+mod image12;
 mod memory;
 mod operand;
 mod scalar;
@@ -71,6 +72,8 @@ pub fn decode(target: Target, bytes: &[u8]) -> Result<Inst> {
     }
     let gfx10 = target.is_rdna();
     match word >> 26 {
+        0b11_0100 if target.is_gfx12() => image12::vimage(&mut cursor),
+        0b11_1001 if target.is_gfx12() => image12::vsample(&mut cursor),
         0b11_0000 if !gfx10 => scalar::smem_gfx9(&mut cursor),
         0b11_1101 if gfx10 => scalar::smem_gfx10(&mut cursor),
         0b11_0100 if !gfx10 => vop3::decode(&mut cursor),

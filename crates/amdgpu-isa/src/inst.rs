@@ -197,6 +197,11 @@ pub struct Mods {
     pub offen: bool,
     /// Buffer: the VGPR address holds an index.
     pub idxen: bool,
+    /// gfx12: how long the data will be of use (3 bits, see the ISA manual's TH field). `glc` says
+    /// whether an atomic returns.
+    pub th: u8,
+    /// gfx12: which caches must agree, 0 compute unit to 3 system.
+    pub scope: u8,
     /// Texture fail enable.
     pub tfe: bool,
     /// MTBUF format, or MIMG DMASK.
@@ -220,7 +225,7 @@ pub struct Mods {
 ///   `src[2]` = scalar base (None if off), `imm` = signed byte offset.
 /// - MUBUF, MTBUF: `dst` = loaded data (loads and returning atomics), `src[0]` = VADDR,
 ///   `src[1]` = VDATA (stores and atomics), `src[2]` = SRSRC, `src[3]` = SOFFSET, `imm` = offset.
-/// - MIMG: `dst` = loaded data, `src[1]` = stored data, both for atomics that return, `src[0]` =
+/// - MIMG, VIMAGE, VSAMPLE: `dst` = loaded data, `src[1]` = stored data, both for atomics that return, `src[0]` =
 ///   first address register, `src[2]` = SRSRC, `src[3]` = SSAMP. `address` holds the numbers of the
 ///   address VGPRs from gfx10 on, whether they follow each other or not; gfx9's follow `src[0]`, and
 ///   the descriptor tells how many they are.

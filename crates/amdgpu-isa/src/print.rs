@@ -7,6 +7,7 @@ mod format;
 mod image;
 mod memory;
 mod operand;
+mod policy;
 mod scalar;
 mod vector;
 
@@ -47,7 +48,7 @@ impl fmt::Display for Disassembly<'_> {
             | Encoding::Vop3Sd
             | Encoding::Vop3p
             | Encoding::Vintrp => vector::print(&mut text),
-            Encoding::Mimg => image::print(&mut text),
+            Encoding::Mimg | Encoding::Vimage | Encoding::Vsample => image::print(&mut text),
             _ => memory::print(&mut text),
         }
         f.write_str(&text.out)

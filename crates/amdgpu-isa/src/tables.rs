@@ -105,6 +105,8 @@ pub(crate) struct Tables {
     pub(crate) mubuf: &'static [u16],
     pub(crate) mtbuf: &'static [u16],
     pub(crate) mimg: &'static [u16],
+    pub(crate) vimage: &'static [u16],
+    pub(crate) vsample: &'static [u16],
 }
 
 impl Tables {

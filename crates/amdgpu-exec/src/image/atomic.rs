@@ -13,7 +13,7 @@ use crate::wave::Wave;
 /// The body of an atomic; DMASK says how many registers the data has.
 pub(super) fn select(inst: &Inst) -> Option<StepFn> {
     let name = inst.op.name().strip_prefix("image_")?;
-    let (operation, _) = names::atomic(name)?;
+    let (operation, _) = names::atomic(common(name))?;
     let wide = match (inst.mods.format, name.ends_with("cmpswap")) {
         (1, false) | (3, true) => false,
         (3, false) | (15, true) => true,
@@ -25,6 +25,24 @@ pub(super) fn select(inst: &Inst) -> Option<StepFn> {
         };
     }
     Some(with_atomic!(operation, wide, body))
+}
+
+/// gfx12 names types where the older generations' names are shared with buffers.
+fn common(name: &str) -> &str {
+    match name {
+        "atomic_add_uint" => "atomic_add",
+        "atomic_sub_uint" => "atomic_sub",
+        "atomic_min_int" => "atomic_smin",
+        "atomic_min_uint" => "atomic_umin",
+        "atomic_max_int" => "atomic_smax",
+        "atomic_max_uint" => "atomic_umax",
+        "atomic_inc_uint" => "atomic_inc",
+        "atomic_dec_uint" => "atomic_dec",
+        "atomic_add_flt" => "atomic_add_f32",
+        "atomic_min_flt" => "atomic_fmin",
+        "atomic_max_flt" => "atomic_fmax",
+        other => other,
+    }
 }
 
 fn atomic<const OP: u8, const WIDE: bool>(

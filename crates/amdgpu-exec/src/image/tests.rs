@@ -564,6 +564,8 @@ fn is_refused(op: Op) -> bool {
     name.contains("_pck")
         || name.contains("_bvh")
         || matches!(name, "image_msaa_load" | "image_gather4h" | "image_get_lod")
+        // Not among the read-modify-write operations yet.
+        || name == "image_atomic_pk_add_bf16"
 }
 
 #[test]
@@ -580,7 +582,7 @@ fn every_image_operation_runs_or_is_refused_on_purpose() {
     let start: Inst = amdgpu_isa::decode(Target::Gfx1030, &nop).unwrap_or_else(|e| panic!("{e}"));
     let mut count = 0;
     for &target in Target::ALL {
-        for (_, _, op) in opcodes(target).filter(|(space, ..)| *space == "mimg") {
+        for (_, _, op) in opcodes(target).filter(|(_, _, op)| op.name().starts_with("image_")) {
             let mut inst = start;
             inst.op = op;
             inst.encoding = Encoding::Mimg;
@@ -597,5 +599,5 @@ fn every_image_operation_runs_or_is_refused_on_purpose() {
             count += 1;
         }
     }
-    assert!(count > 200);
+    assert!(count > 350);
 }

@@ -11,10 +11,11 @@ use crate::tables::{Row, Tables};
 use crate::target::{Family, Target};
 
 /// Bit of a flag that an encoding does not have.
-const ABSENT: u32 = 64;
+pub(super) const ABSENT: u32 = 64;
 
 /// Positions of what the generations place differently.
-struct Places {
+pub(super) struct Places {
+    dmask: u32,
     unorm: u32,
     glc: u32,
     slc: u32,
@@ -35,6 +36,7 @@ struct Places {
 }
 
 const GFX9: Places = Places {
+    dmask: 8,
     unorm: 12,
     glc: 13,
     slc: 25,
@@ -85,7 +87,35 @@ const GFX11: Places = Places {
     ..GFX10
 };
 
+const VIMAGE: Places = Places {
+    dmask: 22,
+    unorm: ABSENT,
+    glc: ABSENT,
+    slc: ABSENT,
+    dlc: ABSENT,
+    r128: 4,
+    d16: 5,
+    a16: 6,
+    tfe: 55,
+    lwe: ABSENT,
+    dim: 0,
+    nsa: None,
+    ..GFX10
+};
+
+const VSAMPLE: Places = Places {
+    unorm: 13,
+    tfe: 3,
+    lwe: 40,
+    ..VIMAGE
+};
+
 impl Places {
+    /// Those of gfx12.
+    pub(super) const fn gfx12(sampler: bool) -> &'static Self {
+        if sampler { &VSAMPLE } else { &VIMAGE }
+    }
+
     const fn of(target: Target) -> &'static Self {
         match target.family() {
             Family::Gfx9 if target.has_unified_registers() => &GFX90A,
@@ -105,7 +135,7 @@ pub(super) fn decode(cursor: &mut Cursor<'_>) -> Result<Inst> {
     let mut inst = blank(row, Encoding::Mimg);
     modifiers(places, row, bits, &mut inst);
     if parts.action == ImageAction::IntersectRay {
-        ray_modifiers(&mut inst)?;
+        ray_modifiers(&mut inst, image::UNORM | image::R128)?;
     }
     let acc = flag(places.acc, bits);
     data(cursor, parts, &mut inst, field(bits, 47, 40), acc)?;
@@ -131,8 +161,8 @@ const fn flag(bit: u32, bits: u64) -> bool {
     bit != ABSENT && bits >> bit & 1 != 0
 }
 
-fn modifiers(places: &Places, row: &Row, bits: u64, inst: &mut Inst) {
-    inst.mods.format = byte(field(bits, 11, 8));
+pub(super) fn modifiers(places: &Places, row: &Row, bits: u64, inst: &mut Inst) {
+    inst.mods.format = byte(field(bits, places.dmask + 3, places.dmask));
     inst.mods.glc = flag(places.glc, bits);
     inst.mods.slc = flag(places.slc, bits);
     inst.mods.dlc = flag(places.dlc, bits);
@@ -160,13 +190,12 @@ fn modifiers(places: &Places, row: &Row, bits: u64, inst: &mut Inst) {
 }
 
 /// Ray tracing has these modifiers always and does not print them.
-fn ray_modifiers(inst: &mut Inst) -> Result<()> {
-    const FIXED: u16 = image::UNORM | image::R128;
-    if inst.mods.format != 15 || inst.mods.image & FIXED != FIXED {
+pub(super) fn ray_modifiers(inst: &mut Inst, fixed: u16) -> Result<()> {
+    if inst.mods.format != 15 || inst.mods.image & fixed != fixed {
         return Err(DecodeError::ReservedBits { op: inst.op });
     }
     inst.mods.format = 0;
-    inst.mods.image &= !FIXED;
+    inst.mods.image &= !fixed;
     Ok(())
 }
 
@@ -296,7 +325,7 @@ fn listed(
 }
 
 /// Notes the registers of the groups that start at `numbers`.
-fn grouped(
+pub(super) fn grouped(
     cursor: &Cursor<'_>,
     parts: ImageOp,
     inst: &mut Inst,

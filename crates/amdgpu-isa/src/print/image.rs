@@ -2,6 +2,7 @@
 
 use super::Text;
 use super::operand::operand;
+use super::policy::Access;
 use crate::image::{Dim, ImageAction, ImageOp};
 use crate::inst::{Inst, Operand, image};
 use crate::signature::OperandType;
@@ -64,6 +65,14 @@ fn address(text: &mut Text<'_>, parts: ImageOp) {
     text.operand(&format!("[{}]", list.join(", ")));
 }
 
+const fn access(parts: ImageOp) -> Access {
+    match parts.action {
+        ImageAction::Store => Access::Store,
+        ImageAction::Atomic => Access::Atomic,
+        _ => Access::Load,
+    }
+}
+
 const fn dim(inst: &Inst) -> Dim {
     Dim::from_code(inst.mods.image >> image::DIM_SHIFT)
 }
@@ -78,7 +87,11 @@ fn modifiers(text: &mut Text<'_>, parts: ImageOp) {
         text.modifier(&format!("dim:SQ_RSRC_IMG_{dim}"));
     }
     text.flag(has(image::UNORM), "unorm");
-    super::memory::cache_policy(text);
+    if text.target.is_gfx12() {
+        super::policy::print(text, access(parts));
+    } else {
+        super::memory::cache_policy(text);
+    }
     text.flag(has(image::R128), "r128");
     text.flag(has(image::A16), "a16");
     text.flag(mods.tfe, "tfe");
