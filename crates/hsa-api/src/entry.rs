@@ -190,6 +190,16 @@ macro_rules! symver {
 }
 pub(crate) use symver;
 
+// The name of the version node itself, absolute zero as GNU ld writes it into AMD's library;
+// rustc's linker leaves it out.
+#[cfg(not(test))]
+std::arch::global_asm!(
+    ".type ROCR_1, @object",
+    ".globl ROCR_1",
+    ".set ROCR_1, 0",
+    ".symver ROCR_1, ROCR_1@@@ROCR_1"
+);
+
 #[cfg(test)]
 mod tests {
     use super::*;
