@@ -16,6 +16,7 @@ use crate::api::Stop;
 use crate::memory::Port;
 use crate::step::{Step, TranslateEnv};
 use crate::translate::{self, Translated};
+use crate::valu::fuse;
 
 /// Instructions of a block at most.
 const MAX_INSTRUCTIONS: u32 = 256;
@@ -225,6 +226,7 @@ fn append(block: &mut Block, key: &Key, port: &mut Port<'_>) -> Result<bool, Sto
         Translated::Nothing => true,
         Translated::Steps(steps, more) => {
             block.steps.extend(steps);
+            fuse(&mut block.steps, &key.env);
             more
         }
     };
@@ -232,4 +234,14 @@ fn append(block: &mut Block, key: &Key, port: &mut Port<'_>) -> Result<bool, Sto
     block.end = pc + size as u64;
     block.instructions += 1;
     Ok(more)
+}
+
+/// Joins the last two steps if one step can do both.
+fn fuse(steps: &mut Vec<Step>, env: &TranslateEnv) {
+    if let [.., first, second] = &steps[..]
+        && let Some(both) = fuse::pair(first, second, env)
+    {
+        steps.truncate(steps.len() - 2);
+        steps.push(both);
+    }
 }

@@ -178,13 +178,13 @@ fn uniform(wave: &Wave, step: &Step, i: usize) -> u64 {
 
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "32-bit operand")]
-fn uniform32(wave: &Wave, step: &Step, i: usize) -> u32 {
+pub(super) fn uniform32(wave: &Wave, step: &Step, i: usize) -> u32 {
     uniform(wave, step, i) as u32
 }
 
 /// Lanes that one AVX2 register holds: what a specialised body loads, computes and stores at once,
 /// so that a destination may be one of the sources and no row is copied.
-const BLOCK: usize = 8;
+pub(super) const BLOCK: usize = 8;
 
 /// Body of a very common 32-bit operation; A, B, C say which sources are vectors.
 struct Hot32<L, const A: bool, const B: bool, const C: bool>(PhantomData<L>);
@@ -225,7 +225,7 @@ impl<L: Lane32, const A: bool, const B: bool, const C: bool> Body for Hot32<L, A
 }
 
 #[inline(always)]
-fn block(wave: &Wave, register: u16, chunk: usize, first: usize) -> [u32; BLOCK] {
+pub(super) fn block(wave: &Wave, register: u16, chunk: usize, first: usize) -> [u32; BLOCK] {
     let row = &wave.chunk(usize::from(register) + chunk).0;
     let mut out = [0; BLOCK];
     out.copy_from_slice(&row[first..first + BLOCK]);
@@ -233,7 +233,13 @@ fn block(wave: &Wave, register: u16, chunk: usize, first: usize) -> [u32; BLOCK]
 }
 
 #[inline(always)]
-fn store_block(wave: &mut Wave, index: usize, first: usize, exec: u32, new: &[u32; BLOCK]) {
+pub(super) fn store_block(
+    wave: &mut Wave,
+    index: usize,
+    first: usize,
+    exec: u32,
+    new: &[u32; BLOCK],
+) {
     let row = &mut wave.chunk_mut(index).0[first..first + BLOCK];
     if exec == u32::MAX {
         row.copy_from_slice(new);

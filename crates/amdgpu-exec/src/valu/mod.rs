@@ -15,6 +15,7 @@ mod dot;
 mod dpp;
 mod float32;
 mod float64;
+pub(crate) mod fuse;
 mod half;
 mod int;
 mod int16;
