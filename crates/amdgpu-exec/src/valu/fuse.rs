@@ -21,6 +21,8 @@ pub(crate) fn pair(low: &Step, high: &Step, env: &TranslateEnv) -> Option<Step> 
         return None;
     }
     let mut step = low.clone();
+    // A third instruction that adds this carry must not find an addition without one.
+    step.inst = high.inst.clone();
     step.src = [low.src[0], low.src[1], high.src[0], high.src[1]];
     step.constant[2] = high.constant[0];
     step.aux = (low.aux & 0xf) | (high.aux & 0xf) << 4 | u64::from(high.dst) << HIGH;
@@ -241,6 +243,28 @@ mod tests {
             let found = u64::from(wave.lane(5, lane)) << 32 | u64::from(wave.lane(4, lane));
             assert_eq!(found, if active { sum } else { 0 }, "lane {lane}");
             assert_eq!(wave.vcc() >> lane & 1 != 0, active && carry, "lane {lane}");
+        }
+    }
+
+    #[test]
+    fn a_carry_goes_through_three_words() {
+        let asm = "v_add_co_u32 v4, vcc, v0, v2\nv_addc_co_u32 v5, vcc, v1, v3, vcc\n\
+                   v_addc_co_u32 v6, vcc, 0, v6, vcc";
+        let wave = run_snippet(Target::Gfx90a, 64, asm, |wave| {
+            for lane in 0..64 {
+                let (a, b) = values(lane);
+                for (register, value) in [(0, a), (1, a >> 32), (2, b), (3, b >> 32), (6, 5)] {
+                    wave.set_lane(register, lane, value as u32);
+                }
+            }
+        });
+        let Some(wave) = wave else { return };
+        for lane in 0..64 {
+            let (a, b) = values(lane);
+            let sum = (5 << 64) + u128::from(a) + u128::from(b);
+            let found = [4, 5, 6].map(|register| wave.lane(register, lane));
+            let expected = [0, 32, 64].map(|shift| (sum >> shift) as u32);
+            assert_eq!(found, expected, "lane {lane}");
         }
     }
 
