@@ -22,7 +22,7 @@ pub(crate) fn pair(low: &Step, high: &Step, env: &TranslateEnv) -> Option<Step> 
     }
     let mut step = low.clone();
     // A third instruction that adds this carry must not find an addition without one.
-    step.inst = high.inst.clone();
+    step.inst = high.inst;
     step.src = [low.src[0], low.src[1], high.src[0], high.src[1]];
     step.constant[2] = high.constant[0];
     step.aux = (low.aux & 0xf) | (high.aux & 0xf) << 4 | u64::from(high.dst) << HIGH;
