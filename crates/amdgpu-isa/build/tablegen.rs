@@ -3,7 +3,7 @@
 //! One file per target; `undecoded.txt` lists mnemonics without an opcode. Format of a table, one
 //! opcode per line, fields separated by blanks:
 //!
-//! `encoding opcode mnemonic dst sdst src0 src1 src2 src3 used zero [sdwa=used/zero] [dpp=used/zero] [dpp8] [suffix]`
+//! `encoding opcode mnemonic dst sdst src0 src1 src2 src3 used zero [sdwa=used/zero] [dpp=used/zero] [dpp8] [suffix] [op=older]`
 //!
 //! - Operands: `-` or element kind and bits (`b32`, `f16`, `u24` …), `m` for a lane mask, then
 //!   `xN` for N elements, then a class: `:v` VGPR, `:s` scalar, `:a` AGPR, `:k` mandatory literal.
@@ -11,6 +11,8 @@
 //!   something; `zero`: bits that must be zero. All other bits are ignored.
 //! - `suffix`: LLVM appends `_e32` or `_e64` to the mnemonic.
 //! - `sdwa`, `dpp`, `dpp8`: the forms with an extra dword that exist, and the same masks for that dword.
+//! - `op=older`: the row is a later target's name of the operation `older`, which has a row of its own
+//!   name somewhere. It decodes to that operation, so its meaning exists once, and prints as `mnemonic`.
 //!
 //! A table may build on another target's: `@base gfx90a` takes all its lines, later lines replace
 //! those of the same encoding and opcode, `@drop encoding opcode` takes one away and `@drop encoding`
@@ -35,21 +37,47 @@ pub(crate) fn generate(source: &Path) -> Result<Vec<(String, String)>> {
         tables.push((*target, table(source, target)?));
     }
     let undecoded = std::fs::read_to_string(source.join("undecoded.txt"))?;
-    let all = || tables.iter().flat_map(|(_, rows)| rows);
-    let mut names: Vec<&str> = all().map(|row| row.name.as_str()).collect();
-    names.extend(lines(&undecoded));
-    names.sort_unstable();
-    names.dedup();
+    let all: Vec<&Line> = tables.iter().flat_map(|(_, rows)| rows).collect();
+    let names = operation_names(&all, lines(&undecoded))?;
+    let shared = widest(&all);
     let mut signatures = Signatures::default();
     let mut files = vec![("op.rs".to_owned(), op_file(&names))];
     for (target, rows) in &tables {
-        let text = target_table(rows, &names, &mut signatures);
+        check_mnemonics(target, rows)?;
+        let text = target_table(rows, &names, &shared, &mut signatures);
         files.push((format!("{target}.rs"), text));
     }
-    let by_op = op_signatures(&names, all(), &mut signatures);
-    let text = signature_file(&signatures, &by_op);
-    files.push(("signatures.rs".to_owned(), text));
+    files.push(("signatures.rs".to_owned(), signature_file(&signatures)));
     Ok(files)
+}
+
+/// The operations, sorted. Each has a row of its own name, or is listed without a row.
+fn operation_names<'a>(
+    rows: &[&'a Line],
+    undecoded: impl Iterator<Item = &'a str>,
+) -> Result<Vec<&'a str>> {
+    let own = rows.iter().filter(|row| !row.is_renamed());
+    let mut names: Vec<&str> = own.map(|row| row.op.as_str()).chain(undecoded).collect();
+    names.sort_unstable();
+    names.dedup();
+    for row in rows {
+        if names.binary_search(&row.op.as_str()).is_err() {
+            return Err(format!("{}: there is no operation {}", row.name, row.op).into());
+        }
+    }
+    Ok(names)
+}
+
+/// A target must print each operation in one way: the decoded form does not say which row it was.
+fn check_mnemonics(target: &str, rows: &[Line]) -> Result<()> {
+    let mut known = BTreeMap::new();
+    for row in rows {
+        let first = known.entry(row.op.as_str()).or_insert(row.name.as_str());
+        if *first != row.name {
+            return Err(format!("{target}: {} prints as {first} and {}", row.op, row.name).into());
+        }
+    }
+    Ok(())
 }
 
 /// Encodings, with the number of opcodes their field can hold.
@@ -81,7 +109,10 @@ const ENCODINGS: &[(&str, usize)] = &[
 struct Line {
     encoding: String,
     opcode: usize,
+    /// The mnemonic.
     name: String,
+    /// The operation: the mnemonic unless `op=` says otherwise.
+    op: String,
     operands: Vec<String>,
     used: String,
     zero: String,
@@ -89,6 +120,10 @@ struct Line {
 }
 
 impl Line {
+    fn is_renamed(&self) -> bool {
+        self.op != self.name
+    }
+
     fn has(&self, flag: &str) -> bool {
         self.extra.iter().any(|text| text == flag)
     }
@@ -139,15 +174,18 @@ fn number(text: &str) -> Option<usize> {
 
 fn parse_line(line: &str) -> Option<Line> {
     let mut fields = line.split_whitespace().map(str::to_owned);
-    let row = Line {
+    let mut row = Line {
         encoding: fields.next()?,
         opcode: number(&fields.next()?)?,
         name: fields.next()?,
+        op: String::new(),
         operands: fields.by_ref().take(6).collect(),
         used: fields.next()?,
         zero: fields.next()?,
         extra: fields.collect(),
     };
+    let renamed = row.extra.iter().find_map(|text| text.strip_prefix("op="));
+    row.op = renamed.unwrap_or(&row.name).to_owned();
     (row.operands.len() == 6).then_some(row)
 }
 
@@ -231,10 +269,15 @@ fn table_of(encoding: &str) -> &str {
     }
 }
 
-fn target_table(rows: &[Line], names: &[&str], signatures: &mut Signatures) -> String {
+fn target_table(
+    rows: &[Line],
+    names: &[&str],
+    shared: &Widest<'_>,
+    signatures: &mut Signatures,
+) -> String {
     let mut out = "use super::{Row, Tables};\n\n".to_owned();
     out.push_str(
-        "pub(super) static TABLES: Tables = Tables {\n    rows: &ROWS,\n    suffixes: &SUFFIXES,\n",
+        "pub(super) static TABLES: Tables = Tables {\n    rows: &ROWS,\n    suffixes: &SUFFIXES,\n    signatures: &SIGNATURES,\n    mnemonics: MNEMONICS,\n",
     );
     for (encoding, size) in ENCODINGS {
         let mut index = vec![0; *size];
@@ -258,14 +301,40 @@ fn target_table(rows: &[Line], names: &[&str], signatures: &mut Signatures) -> S
     for name in names {
         let _ = writeln!(out, "    {},", has_suffix(rows, name));
     }
+    out.push_str("];\n\n");
+    let own = rows.iter().collect::<Vec<_>>();
+    let by_op = op_signatures(names, &[&widest(&own), shared], signatures);
+    let _ = writeln!(
+        out,
+        "static SIGNATURES: [u16; {}] = {by_op:?};",
+        by_op.len()
+    );
+    out.push_str(&mnemonics(rows));
+    out
+}
+
+/// The operations that have another name on a target, sorted.
+fn mnemonics(rows: &[Line]) -> String {
+    let renamed: BTreeMap<&str, &str> = rows
+        .iter()
+        .filter(|row| row.is_renamed())
+        .map(|row| (row.op.as_str(), row.name.as_str()))
+        .collect();
+    let mut out = "\nstatic MNEMONICS: &[(crate::op::Op, &str)] = &[\n".to_owned();
+    for (op, name) in renamed {
+        let _ = writeln!(
+            out,
+            "    (crate::op::Op::{}, \"{name}\"),",
+            op.to_uppercase()
+        );
+    }
     out.push_str("];\n");
     out
 }
 
 /// True if one of an operation's encodings has a suffix; then all have.
 fn has_suffix(rows: &[Line], name: &str) -> bool {
-    rows.iter()
-        .any(|row| row.name == *name && row.has("suffix"))
+    rows.iter().any(|row| row.op == *name && row.has("suffix"))
 }
 
 fn row_text(row: &Line, signatures: &mut Signatures) -> String {
@@ -278,7 +347,7 @@ fn row_text(row: &Line, signatures: &mut Signatures) -> String {
         "Row {{ encoding: {:?}, opcode: {}, op: crate::op::Op::{}, signature: {}, layout: {layout}, used: {}, zero: {}, sdwa: {}, dpp: {}, dpp8: {} }}",
         table_of(&row.encoding),
         row.opcode,
-        row.name.to_uppercase(),
+        row.op.to_uppercase(),
         signatures.add(&row.operands),
         row.used,
         row.zero,
@@ -298,35 +367,38 @@ fn extra_masks(row: &Line, key: &str) -> String {
         )
 }
 
-/// One signature per operation: that of its widest encoding (VOP3 names every operand), without
-/// register classes of the short forms.
-fn op_signatures<'a>(
-    names: &[&str],
-    rows: impl Iterator<Item = &'a Line>,
-    signatures: &mut Signatures,
-) -> Vec<usize> {
-    let mut best: BTreeMap<&str, (u8, &Line)> = BTreeMap::new();
-    for row in rows {
-        let rank = match row.encoding.as_str() {
-            "vop3" | "vop3b" | "vop3p" | "mai" => 2,
-            _ => 1,
-        };
-        let known = best.get(row.name.as_str()).map_or(0, |entry| entry.0);
+/// The row of each operation that says most about its operands.
+type Widest<'a> = BTreeMap<&'a str, (u8, &'a Line)>;
+
+/// Takes the widest encoding (VOP3 names every operand, without the register classes of the short
+/// forms), and of equals the first row of the operation's own name.
+fn widest<'a>(rows: &[&'a Line]) -> Widest<'a> {
+    let mut best = Widest::new();
+    for &row in rows {
+        let wide = matches!(row.encoding.as_str(), "vop3" | "vop3b" | "vop3p" | "mai");
+        let rank = 1 + 2 * u8::from(wide) + u8::from(!row.is_renamed());
+        let known = best.get(row.op.as_str()).map_or(0, |entry| entry.0);
         if rank > known {
-            best.insert(&row.name, (rank, row));
+            best.insert(&row.op, (rank, row));
         }
     }
+    best
+}
+
+/// One signature per operation, from the first of the lists that has it. A target's own rows come
+/// first: operands of one operation may differ between targets.
+fn op_signatures(names: &[&str], lists: &[&Widest<'_>], signatures: &mut Signatures) -> Vec<usize> {
     let none = signatures.add(&["-"; 6]);
     names
         .iter()
         .map(|name| {
-            best.get(name)
-                .map_or(none, |(_, row)| signatures.add(&row.operands))
+            let entry = lists.iter().find_map(|list| list.get(name));
+            entry.map_or(none, |(_, row)| signatures.add(&row.operands))
         })
         .collect()
 }
 
-fn signature_file(signatures: &Signatures, by_op: &[usize]) -> String {
+fn signature_file(signatures: &Signatures) -> String {
     let mut out = "use crate::signature::{Class, Kind, OperandType, Signature};\n\nconst fn ty(kind: Kind, bits: u8, count: u8, class: Class) -> OperandType {\n    OperandType::new(kind, bits, count, class)\n}\n\n".to_owned();
     let _ = writeln!(
         out,
@@ -336,11 +408,7 @@ fn signature_file(signatures: &Signatures, by_op: &[usize]) -> String {
     for text in &signatures.list {
         let _ = writeln!(out, "    {text},");
     }
-    let _ = writeln!(
-        out,
-        "];\n\n/// Index into [`SIGNATURES`] by operation.\npub(crate) static OF_OP: [u16; {}] = {by_op:?};",
-        by_op.len()
-    );
+    out.push_str("];\n");
     out
 }
 
@@ -361,7 +429,8 @@ fn op_file(names: &[&str]) -> String {
         .replace("@NAMES", &strings)
 }
 
-const OP_TEMPLATE: &str = r##"/// An operation; the variant is LLVM's mnemonic in capitals without encoding suffix.
+const OP_TEMPLATE: &str = r##"/// An operation; the variant is LLVM's mnemonic in capitals without encoding suffix. Later targets
+/// may print another name, see `mnemonic`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[expect(non_camel_case_types, missing_docs, reason = "vendor mnemonics")]
 #[repr(u16)]

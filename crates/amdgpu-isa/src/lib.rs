@@ -20,5 +20,5 @@ pub use inst::{Dpp, Encoding, Inst, Mods, Operand, Sdwa, Special, scalar};
 pub use op::Op;
 pub use print::Disassembly;
 pub use signature::{Kind, OperandType, Signature};
-pub use tables::{opcodes, operand_dwords, signature};
+pub use tables::{mnemonic, opcodes, operand_dwords, signature};
 pub use target::{Family, Target};

@@ -14,6 +14,8 @@ mod vector;
 use core::fmt;
 
 use crate::inst::{Encoding, Inst};
+use crate::signature::Signature;
+use crate::tables::{mnemonic, signature};
 use crate::target::Target;
 
 /// An instruction with the target that gives its text; made by [`Inst::display`].
@@ -68,9 +70,13 @@ impl<'a> Text<'a> {
         Self {
             inst,
             target,
-            out: inst.op.name().to_owned(),
+            out: mnemonic(target, inst.op).to_owned(),
             operands: 0,
         }
+    }
+
+    fn types(&self) -> &'static Signature {
+        signature(self.target, self.inst.op)
     }
 
     const fn gfx10(&self) -> bool {

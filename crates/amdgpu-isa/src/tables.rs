@@ -15,11 +15,21 @@ use crate::op::Op;
 use crate::signature::{OperandType, Signature};
 use crate::target::Target;
 
-/// Operand types of an operation. They are the same on every target.
+/// Operand types of an operation on a target; another target's if it does not have the operation.
 #[must_use]
-pub fn signature(op: Op) -> &'static Signature {
-    let index = signatures::OF_OP[op as usize];
+pub fn signature(target: Target, op: Op) -> &'static Signature {
+    let index = Tables::of(target).signatures[op as usize];
     &signatures::SIGNATURES[usize::from(index)]
+}
+
+/// LLVM's mnemonic of an operation on a target, without encoding suffix.
+#[must_use]
+pub fn mnemonic(target: Target, op: Op) -> &'static str {
+    let renamed = Tables::of(target).mnemonics;
+    match renamed.binary_search_by_key(&op, |entry| entry.0) {
+        Ok(index) => renamed[index].1,
+        Err(_) => op.name(),
+    }
 }
 
 /// Register counts of an operation's operands: destination, then sources.
@@ -27,7 +37,7 @@ pub fn signature(op: Op) -> &'static Signature {
 /// A lane mask takes two SGPRs on wave64 targets; `target` decides by its usual wave size.
 #[must_use]
 pub fn operand_dwords(target: Target, op: Op) -> (u8, [u8; 4]) {
-    let signature = signature(op);
+    let signature = signature(target, op);
     let mask = target.mask_dwords();
     let size = |ty: OperandType| match ty.kind {
         crate::signature::Kind::Mask => mask,
@@ -87,6 +97,10 @@ impl Row {
 pub(crate) struct Tables {
     rows: &'static [Row],
     suffixes: &'static [bool],
+    /// Index into the signatures, by operation.
+    signatures: &'static [u16],
+    /// Names that differ from the operation's, sorted by operation.
+    mnemonics: &'static [(Op, &'static str)],
     pub(crate) sop2: &'static [u16],
     pub(crate) sop1: &'static [u16],
     pub(crate) sopc: &'static [u16],

@@ -216,7 +216,7 @@ pub(super) fn data(
         let code = number;
         return Err(DecodeError::BadOperand { op: inst.op, code });
     }
-    let row = crate::tables::signature(inst.op);
+    let row = crate::tables::signature(cursor.target, inst.op);
     if row.src[1].exists() {
         inst.src[1] = operand;
     }

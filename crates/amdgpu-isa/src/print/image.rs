@@ -6,7 +6,6 @@ use super::policy::Access;
 use crate::image::{Dim, ImageAction, ImageOp};
 use crate::inst::{Inst, Operand, image};
 use crate::signature::OperandType;
-use crate::tables::signature;
 
 pub(super) fn print(text: &mut Text<'_>) {
     let inst = text.inst;
@@ -17,7 +16,7 @@ pub(super) fn print(text: &mut Text<'_>) {
         Operand::None => inst.dst,
         data => data,
     };
-    let types = signature(inst.op);
+    let types = text.types();
     let dwords = parts.data_dwords(text.target, inst);
     registers(text, data, dwords);
     address(text, parts);

@@ -7,7 +7,6 @@ use crate::decode::with_status;
 use crate::inst::{Encoding, Operand};
 use crate::op::Op;
 use crate::signature::OperandType;
-use crate::tables::signature;
 
 pub(super) fn print(text: &mut Text<'_>) {
     match text.inst.encoding {
@@ -25,7 +24,7 @@ fn typed(text: &mut Text<'_>, value: Operand, ty: OperandType) {
 
 fn ds(text: &mut Text<'_>) {
     let inst = text.inst;
-    let types = signature(inst.op);
+    let types = text.types();
     typed(text, inst.dst, types.dst);
     for slot in 0..3 {
         typed(text, inst.src[slot], types.src[slot]);
@@ -53,7 +52,7 @@ fn has_two_offsets(op: Op) -> bool {
 
 fn flat(text: &mut Text<'_>) {
     let inst = text.inst;
-    let types = signature(inst.op);
+    let types = text.types();
     typed(text, inst.dst, types.dst);
     if types.src[0].exists() {
         let based = inst.src[2] != Operand::None && inst.encoding == Encoding::Global;
@@ -85,7 +84,7 @@ pub(super) fn cache_policy(text: &mut Text<'_>) {
 
 fn buffer(text: &mut Text<'_>) {
     let inst = text.inst;
-    let types = signature(inst.op);
+    let types = text.types();
     if !types.src[3].exists() {
         return;
     }
@@ -130,7 +129,7 @@ fn buffer(text: &mut Text<'_>) {
 /// No data, no address, and the modifiers in their own order.
 fn store_lds(text: &mut Text<'_>) {
     let inst = text.inst;
-    let types = signature(inst.op);
+    let types = text.types();
     typed(text, inst.src[2], types.src[2]);
     typed(text, inst.src[3], types.src[3]);
     text.number("offset", inst.imm);

@@ -7,7 +7,6 @@ use crate::decode::is_probe;
 use crate::inst::{Encoding, Operand};
 use crate::op::Op;
 use crate::signature::OperandType;
-use crate::tables::signature;
 
 pub(super) fn print(text: &mut Text<'_>) {
     match text.inst.encoding {
@@ -20,7 +19,7 @@ pub(super) fn print(text: &mut Text<'_>) {
 
 fn alu(text: &mut Text<'_>) {
     let inst = text.inst;
-    let types = signature(inst.op);
+    let types = text.types();
     typed(text, inst.dst, types.dst);
     typed(text, inst.src[0], types.src[0]);
     if inst.op == Op::S_SET_GPR_IDX_ON {
@@ -83,7 +82,7 @@ fn is_branch(op: Op) -> bool {
 
 fn sopk(text: &mut Text<'_>) {
     let inst = text.inst;
-    let types = signature(inst.op);
+    let types = text.types();
     let value = immediate(text);
     match inst.op {
         Op::S_SETREG_B32 | Op::S_SETREG_IMM32_B32 => {
@@ -149,7 +148,7 @@ fn register_field(text: &Text<'_>, value: u32) -> String {
 
 fn smem(text: &mut Text<'_>) {
     let inst = text.inst;
-    let types = signature(inst.op);
+    let types = text.types();
     if is_probe(inst.op) {
         text.operand(&small_or_hex(inst.mods.format.into()));
     } else if inst.src[2] == Operand::None {

@@ -7,12 +7,12 @@ use crate::decode::{is_cmpx, is_mix};
 use crate::inst::{Dpp, Encoding, Operand, Sdwa};
 use crate::op::Op;
 use crate::signature::{Kind, OperandType, Signature};
-use crate::tables::{signature, suffix};
+use crate::tables::suffix;
 
 pub(super) fn print(text: &mut Text<'_>) {
     let inst = text.inst;
     text.out.push_str(mnemonic_suffix(text));
-    let types = signature(inst.op);
+    let types = text.types();
     destinations(text, types);
     for slot in 0..3 {
         if inst.src[slot] != Operand::None {
@@ -69,7 +69,7 @@ fn source(text: &Text<'_>, slot: usize, ty: OperandType) -> String {
     let value = inst.src[slot];
     // The exponent of v_ldexp_f16 is a half-precision operand in LLVM's text.
     let shown = match (inst.op, slot) {
-        (Op::V_LDEXP_F16, 1) => operand(text.target, value, signature(inst.op).dst),
+        (Op::V_LDEXP_F16, 1) => operand(text.target, value, text.types().dst),
         _ => operand(text.target, value, ty),
     };
     if inst.encoding == Encoding::Vop3p && !is_mix(inst.op) {
