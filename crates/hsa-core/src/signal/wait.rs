@@ -14,7 +14,7 @@ const SPIN_ACTIVE: Duration = Duration::from_micros(60);
 /// How long a blocked wait spins.
 const SPIN_BLOCKED: Duration = Duration::from_micros(20);
 /// Part of it without giving up the core.
-const SPIN_HARD: Duration = Duration::from_micros(12);
+const SPIN_HARD: Duration = Duration::from_micros(4);
 /// First and longest nap while a signal without event is waited for.
 const NAP: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 /// Longest sleep if the driver cannot tell that an event fired between look and wait.

@@ -16,6 +16,8 @@ use crate::queue::Doorbell;
 /// How long the thread looks for more after activity before it sleeps. Covers the time in which a
 /// host that waits for one completion sends the next packet.
 const SPIN: Duration = Duration::from_micros(40);
+/// Part of it without giving up the core, which the host may need: both may share one.
+const SPIN_HARD: Duration = Duration::from_micros(2);
 /// First sleep of a packet that waits for memory.
 const FIRST_NAP: Duration = Duration::from_micros(1);
 /// Longest sleep of a waiting packet: what a plain store of the host may take to be seen.
@@ -120,14 +122,14 @@ impl Worker {
 
     /// True while the time to spin is not used up.
     fn spin(&mut self) -> bool {
-        let since = *self.rest.since.get_or_insert_with(Instant::now);
-        if since.elapsed() >= SPIN {
-            return false;
+        let spun = self.rest.since.get_or_insert_with(Instant::now).elapsed();
+        if spun >= SPIN_HARD {
+            std::thread::yield_now();
         }
         for _ in 0..16 {
             std::hint::spin_loop();
         }
-        true
+        spun < SPIN
     }
 
     fn idle(&mut self, ticket: Ticket) {
