@@ -44,6 +44,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "vkfd",
         &["amdgpu-abi", "amdgpu-exec", "amdgpu-isa", "hsakmt-sys"],
     ),
+    ("isa-suite", &["amdgpu-exec", "amdgpu-isa"]),
     ("vkfd-preload", &["hsakmt-sys", "vkfd"]),
     ("xtask", &[]),
 ];

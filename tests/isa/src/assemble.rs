@@ -50,11 +50,7 @@ fn source(snippets: &[&str], wrong: &BTreeMap<usize, String>) -> (String, Vec<us
     (text, starts)
 }
 
-fn assemble(
-    target: Target,
-    lanes: u8,
-    source: String,
-) -> Result<Result<Vec<u8>, String>, String> {
+fn assemble(target: Target, lanes: u8, source: String) -> Result<Result<Vec<u8>, String>, String> {
     let attributes = match (target.is_rdna(), lanes) {
         (false, _) => "",
         (true, 32) => "+wavefrontsize32,-wavefrontsize64",

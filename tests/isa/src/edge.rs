@@ -86,7 +86,22 @@ const B64: [u64; 14] = [
     0xaaaa_5555_5555_aaaa,
 ];
 const COUNTS: [u64; 16] = [
-    0, 31, 1, 32, 63, 16, 5, 33, 8, 24, 15, 64, 0xffff_ffff, 0x8000_001f, 0x0010_0008, 0x101,
+    0,
+    31,
+    1,
+    32,
+    63,
+    16,
+    5,
+    33,
+    8,
+    24,
+    15,
+    64,
+    0xffff_ffff,
+    0x8000_001f,
+    0x0010_0008,
+    0x101,
 ];
 
 /// Zeros, ones, denormals, normals at the edges, infinities and NaNs of a format.
@@ -138,7 +153,11 @@ pub(crate) fn inputs(kinds: &[Kind], batch: u32) -> Vec<[u64; 3]> {
         let seed = mix(batch << 16 | u32::try_from(lane * 4 + i).unwrap_or(0));
         if batch == 0 {
             let index = lane / crossed_power(crossed, i) % crossed;
-            return if index < list.len() { list[index] } else { kinds[i].random(seed) };
+            return if index < list.len() {
+                list[index]
+            } else {
+                kinds[i].random(seed)
+            };
         }
         if seed % 4 == 0 {
             kinds[i].random(seed)

@@ -30,7 +30,11 @@ fn names(target: Target) -> Names {
             load: ["s_load_b64", "s_load_b128", "s_load_b256", "s_load_b512"],
             vector_load: "global_load_b128",
             vector_store: "global_store_b128",
-            wait: if target.is_gfx12() { NEW_WAIT } else { OLD_WAIT },
+            wait: if target.is_gfx12() {
+                NEW_WAIT
+            } else {
+                OLD_WAIT
+            },
         }
     } else {
         Names {
@@ -109,7 +113,12 @@ pub(crate) fn epilogue(target: Target) -> String {
 pub(crate) fn encode(state: &State) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(STATE_BYTES);
     for lane in 0..64 {
-        bytes.extend(state.v.iter().flat_map(|register| register[lane].to_le_bytes()));
+        bytes.extend(
+            state
+                .v
+                .iter()
+                .flat_map(|register| register[lane].to_le_bytes()),
+        );
     }
     let rest = [
         low(state.vcc),

@@ -87,7 +87,9 @@ fn targets(names: &[String]) -> Result<Vec<Target>, String> {
     }
     let target = |name: &String| {
         let known = arch::TARGETS.iter().find(|target| target.name() == name);
-        known.copied().ok_or(format!("the suite has no cases for {name}"))
+        known
+            .copied()
+            .ok_or(format!("the suite has no cases for {name}"))
     };
     names.iter().map(target).collect()
 }
@@ -97,12 +99,17 @@ fn run_target(target: Target, cases: &[Case]) -> Result<Vec<Result<(), String>>,
     let mut codes: Vec<assemble::Code> = Vec::new();
     codes.resize(cases.len(), Err(String::new()));
     for lanes in [64, 32] {
-        let chosen: Vec<_> = (0..cases.len()).filter(|i| cases[*i].lanes == lanes).collect();
+        let chosen: Vec<_> = (0..cases.len())
+            .filter(|i| cases[*i].lanes == lanes)
+            .collect();
         let texts: Vec<_> = chosen.iter().map(|i| cases[*i].asm.as_str()).collect();
         if texts.is_empty() {
             continue;
         }
-        for (i, code) in chosen.into_iter().zip(assemble::all(target, lanes, &texts)?) {
+        for (i, code) in chosen
+            .into_iter()
+            .zip(assemble::all(target, lanes, &texts)?)
+        {
             codes[i] = code;
         }
     }
@@ -117,7 +124,11 @@ fn run_target(target: Target, cases: &[Case]) -> Result<Vec<Result<(), String>>,
             .chunks(share)
             .map(|jobs| {
                 let rig = run::Rig::new(target, around[0].clone(), around[1].clone());
-                scope.spawn(move || jobs.iter().map(|(case, code)| one(&rig, case, code)).collect())
+                scope.spawn(move || {
+                    jobs.iter()
+                        .map(|(case, code)| one(&rig, case, code))
+                        .collect()
+                })
             })
             .collect();
         let mut results: Vec<Result<(), String>> = Vec::new();

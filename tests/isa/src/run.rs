@@ -1,7 +1,7 @@
 //! Runs cases on the engine and compares what they leave.
 
-use amdgpu_exec::testing::{TestGpu, TestKernel};
 use amdgpu_exec::Outcome;
+use amdgpu_exec::testing::{TestGpu, TestKernel};
 use amdgpu_isa::Target;
 
 use crate::case::{Case, Expected, Rule};
@@ -34,7 +34,8 @@ impl Rig {
         let [before, after, memory, arguments] = [bytes, bytes, MEMORY as u64 * 4, 64]
             .map(|bytes| gpu.memory.allocate(bytes, true, false));
         for (i, address) in [before, after, memory].into_iter().enumerate() {
-            gpu.memory.write(arguments + 8 * i as u64, &address.to_le_bytes());
+            gpu.memory
+                .write(arguments + 8 * i as u64, &address.to_le_bytes());
         }
         let objects = [32, 64].map(|lanes| gpu.load(&kernel_for(lanes)));
         Self {
@@ -128,7 +129,11 @@ fn compare(case: &Case, wanted: &State, rules: &[Rule], got: &State) -> Result<(
         ("exec", wanted.exec & mask, got.exec & mask),
         ("scc", wanted.scc.into(), got.scc.into()),
         ("m0", wanted.m0.into(), got.m0.into()),
-        ("mode", (wanted.mode & 0xff).into(), (got.mode & 0xff).into()),
+        (
+            "mode",
+            (wanted.mode & 0xff).into(),
+            (got.mode & 0xff).into(),
+        ),
     ] {
         differences.check(|| name.into(), wanted, got);
     }
@@ -142,7 +147,11 @@ fn compare(case: &Case, wanted: &State, rules: &[Rule], got: &State) -> Result<(
     }
     let more = differences.len().saturating_sub(LISTED);
     let listed = &differences[..differences.len() - more];
-    let more = if more > 0 { format!("; {more} more") } else { String::new() };
+    let more = if more > 0 {
+        format!("; {more} more")
+    } else {
+        String::new()
+    };
     Err(format!("{}{more}", listed.join("; ")))
 }
 
@@ -159,7 +168,9 @@ fn compare_vectors(
             if w == g || allowed(rules, register, lane, (w, g), got) {
                 continue;
             }
-            let inputs: Vec<_> = (0..6).map(|r| format!("{:x}", case.before.v[r][lane])).collect();
+            let inputs: Vec<_> = (0..6)
+                .map(|r| format!("{:x}", case.before.v[r][lane]))
+                .collect();
             let name = || format!("v{register} lane {lane} (v0.. = {})", inputs.join(" "));
             differences.check(name, w.into(), g.into());
         }

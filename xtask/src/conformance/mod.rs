@@ -8,6 +8,7 @@ use crate::{Result, build, packages};
 mod compile;
 mod execute;
 mod expectation;
+mod isa;
 mod readme;
 mod report;
 mod suite;
@@ -54,16 +55,21 @@ pub(crate) fn run(options: &Options) -> Result {
     let suites = suite::load(&options.suites)?;
     let filter = regex::Regex::new(options.filter.as_deref().unwrap_or(""))?;
     if options.list {
-        return list(&suites, &filter);
+        return list(&suites, options, &filter);
     }
-    packages::ensure(&[packages::HIP])?;
-    let hsa = build::hsa_command()?;
     let mut rows = Vec::new();
-    for suite in &suites {
-        rows.extend(run_suite(suite, &hsa, options, &filter)?);
+    if !suites.is_empty() {
+        packages::ensure(&[packages::HIP])?;
+        let hsa = build::hsa_command()?;
+        for suite in &suites {
+            rows.extend(run_suite(suite, &hsa, options, &filter)?);
+        }
+        report::print(&rows);
+        unsupported::print()?;
     }
-    report::print(&rows);
-    unsupported::print()?;
+    if wants(options, isa::NAME) {
+        rows.extend(isa::run(options)?);
+    }
     write_files(options, &rows)?;
     finish(&rows)
 }
@@ -73,7 +79,15 @@ pub(crate) fn run_gate() -> Result {
     run(&Options::default())
 }
 
-fn list(suites: &[Suite], filter: &regex::Regex) -> Result {
+/// True if the options choose a suite that is no list of programs.
+fn wants(options: &Options, name: &str) -> bool {
+    options.suites.is_empty() || options.suites.iter().any(|suite| suite == name)
+}
+
+fn list(suites: &[Suite], options: &Options, filter: &regex::Regex) -> Result {
+    if wants(options, isa::NAME) {
+        isa::list(options)?;
+    }
     for suite in suites {
         for case in suite
             .cases

@@ -99,7 +99,8 @@ pub(crate) fn load(names: &[String]) -> Result<Vec<Suite>> {
             .map_err(|error| format!("{}: {error}", file.path().display()))?;
         suites.push(suite);
     }
-    let known: Vec<_> = suites.iter().map(|s| s.name.clone()).collect();
+    let mut known: Vec<_> = suites.iter().map(|s| s.name.clone()).collect();
+    known.push(super::isa::NAME.into());
     if let Some(unknown) = names.iter().find(|name| !known.contains(name)) {
         return Err(format!("there is no suite {unknown:?}; known: {}", known.join(", ")).into());
     }

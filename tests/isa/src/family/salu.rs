@@ -86,7 +86,11 @@ fn field(value: u64, b: u64, bits: u32, signed: bool) -> u64 {
     if width == 0 {
         return 0;
     }
-    let extended = if bits == 32 && signed { u(i(value)) } else { value };
+    let extended = if bits == 32 && signed {
+        u(i(value))
+    } else {
+        value
+    };
     let shifted = if signed {
         u(extended.cast_signed() >> offset)
     } else {
@@ -186,7 +190,12 @@ fn add_two(cases: &mut Cases, op: &Two) {
     let name = arch::name(op.names, cases.target).filter(|_| op.on.has(cases.target));
     let Some(name) = name else { return };
     let [d, x, y] = op.wide;
-    let asm = format!("{name} {}, {}, {}", register(d, 20), register(x, 16), register(y, 18));
+    let asm = format!(
+        "{name} {}, {}, {}",
+        register(d, 20),
+        register(x, 16),
+        register(y, 18)
+    );
     for (number, (a, b)) in PAIRS.into_iter().enumerate() {
         let (a, b) = (cut(x, a), cut(y, b));
         let mut before = State::new();
@@ -224,12 +233,20 @@ const SINGLES: [u64; 9] = [
 
 /// Position of the lowest set bit, or all ones.
 fn lowest(value: u64) -> u64 {
-    if value == 0 { u64::MAX } else { value.trailing_zeros().into() }
+    if value == 0 {
+        u64::MAX
+    } else {
+        value.trailing_zeros().into()
+    }
 }
 
 /// Zeros above the highest set bit of `bits`, or all ones.
 fn leading(value: u64, bits: u32) -> u64 {
-    if value == 0 { u64::MAX } else { u64::from(value.leading_zeros() + bits - 64) }
+    if value == 0 {
+        u64::MAX
+    } else {
+        u64::from(value.leading_zeros() + bits - 64)
+    }
 }
 
 /// Bits that the sign repeats: like [`leading`] of the value without its sign.
@@ -242,13 +259,19 @@ fn signs(value: u64, bits: u32) -> u64 {
 /// Each group of four bits is all ones if any is set.
 fn whole_quads(value: u64) -> u64 {
     (0..16).fold(0, |all, quad| {
-        all | if value >> (4 * quad) & 0xf != 0 { 0xf << (4 * quad) } else { 0 }
+        all | if value >> (4 * quad) & 0xf != 0 {
+            0xf << (4 * quad)
+        } else {
+            0
+        }
     })
 }
 
 /// A bit per group of four: any is set.
 fn quads(value: u64) -> u64 {
-    (0..16).fold(0, |all, quad| all | u64::from(value >> (4 * quad) & 0xf != 0) << quad)
+    (0..16).fold(0, |all, quad| {
+        all | u64::from(value >> (4 * quad) & 0xf != 0) << quad
+    })
 }
 
 #[rustfmt::skip]
@@ -353,7 +376,9 @@ fn add_compare(cases: &mut Cases, name: &str, [x, y]: [bool; 2], holds: fn(u64, 
         put(&mut before, 16, x, a);
         put(&mut before, 18, y, b);
         let note = format!("{a:#x}, {b:#x}");
-        cases.add(&note, asm.clone(), before, |state, _| state.scc = holds(a, b));
+        cases.add(&note, asm.clone(), before, |state, _| {
+            state.scc = holds(a, b)
+        });
     }
 }
 
@@ -372,10 +397,28 @@ fn add_constants(cases: &mut Cases) {
     add("s_movk_i32 s16, 0x8000", 5, true, 0xffff_8000, true);
     add("s_cmovk_i32 s16, 0x7fff", 5, true, 0x7fff, true);
     add("s_cmovk_i32 s16, 0x7fff", 5, false, 5, false);
-    add("s_addk_i32 s16, 0x7fff", 0x7fff_ffff, false, 0x8000_7ffe, true);
-    add("s_addk_i32 s16, 0x8000", 0x8000_0000, false, 0x7fff_8000, true);
+    add(
+        "s_addk_i32 s16, 0x7fff",
+        0x7fff_ffff,
+        false,
+        0x8000_7ffe,
+        true,
+    );
+    add(
+        "s_addk_i32 s16, 0x8000",
+        0x8000_0000,
+        false,
+        0x7fff_8000,
+        true,
+    );
     add("s_addk_i32 s16, 0xffff", 1, true, 0, false);
-    add("s_mulk_i32 s16, 0xfffe", 0x4000_0001, true, 0x7fff_fffe, true);
+    add(
+        "s_mulk_i32 s16, 0xfffe",
+        0x4000_0001,
+        true,
+        0x7fff_fffe,
+        true,
+    );
     add("s_mov_b32 s16, -16", 0, false, 0xffff_fff0, false);
     add("s_mov_b32 s16, 64", 0, false, 64, false);
     add("s_mov_b32 s16, 0.5", 0, false, 0x3f00_0000, false);

@@ -94,7 +94,11 @@ fn operand(source: Source, kind: Kind, i: usize) -> String {
 
 /// The literal, as wide as the assembler takes it for a kind.
 fn narrow_literal(kind: Kind) -> u32 {
-    if narrow(kind, u64::MAX) == 0xffff { LITERAL >> 16 } else { LITERAL }
+    if narrow(kind, u64::MAX) == 0xffff {
+        LITERAL >> 16
+    } else {
+        LITERAL
+    }
 }
 
 /// What an instruction reads from a constant operand of a kind.
@@ -181,7 +185,14 @@ pub(crate) fn add_form(
     cases.add(form.note, asm, before, |state, rules| {
         for (lane, sources) in values.iter().enumerate() {
             if state.active(lane) {
-                write(state, rules, (form.dst, lane), dst, keeps_high, compute(*sources));
+                write(
+                    state,
+                    rules,
+                    (form.dst, lane),
+                    dst,
+                    keeps_high,
+                    compute(*sources),
+                );
             }
         }
     });

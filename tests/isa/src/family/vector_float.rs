@@ -98,7 +98,11 @@ fn add_modifiers(cases: &mut Cases, op: &Op, name: &str) {
     for batch in [0, 5] {
         let form = Form {
             modifiers: "clamp",
-            suffix: if op.src.len() == 2 && op.format != Format::F64 { "_e64" } else { "" },
+            suffix: if op.src.len() == 2 && op.format != Format::F64 {
+                "_e64"
+            } else {
+                ""
+            },
             batch,
             exec: SOME_LANES,
             ..Form::PLAIN

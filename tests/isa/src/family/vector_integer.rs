@@ -75,16 +75,28 @@ fn u24(value: u64) -> u64 {
 
 /// Leading zeros of a dword, or all ones.
 fn leading_zeros(value: u64) -> u64 {
-    if value == 0 { u64::MAX } else { u64::from(value.leading_zeros()) - 32 }
+    if value == 0 {
+        u64::MAX
+    } else {
+        u64::from(value.leading_zeros()) - 32
+    }
 }
 
 /// Bits before the first that differs from the sign, or all ones.
 fn leading_signs(value: u64) -> u64 {
-    leading_zeros(if i(value) < 0 { !value & 0xffff_ffff } else { value })
+    leading_zeros(if i(value) < 0 {
+        !value & 0xffff_ffff
+    } else {
+        value
+    })
 }
 
 fn trailing_zeros(value: u64) -> u64 {
-    if value == 0 { u64::MAX } else { value.trailing_zeros().into() }
+    if value == 0 {
+        u64::MAX
+    } else {
+        value.trailing_zeros().into()
+    }
 }
 
 fn bytes(value: u64) -> [u64; 4] {

@@ -81,7 +81,11 @@ impl Format {
 
     /// A denormal becomes zero of its sign.
     pub(crate) const fn flushed(self, bits: u64) -> u64 {
-        if self.is_denormal(bits) { bits & self.sign() } else { bits }
+        if self.is_denormal(bits) {
+            bits & self.sign()
+        } else {
+            bits
+        }
     }
 
     /// The value, exactly; NaN stays NaN.
@@ -116,7 +120,10 @@ impl Format {
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "no format here is wider than 64 bits")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "no format here is wider than 64 bits"
+)]
 fn bits_of<F: Float>(value: F) -> u64 {
     value.to_bits() as u64
 }
@@ -225,12 +232,20 @@ impl Mode {
 
     /// A source as the operation sees it.
     pub(crate) fn source(self, format: Format, bits: u64) -> u64 {
-        if self.keeps_sources { bits } else { format.flushed(bits) }
+        if self.keeps_sources {
+            bits
+        } else {
+            format.flushed(bits)
+        }
     }
 
     /// A result as it is stored.
     pub(crate) fn result(self, format: Format, bits: u64) -> u64 {
-        if self.keeps_results { bits } else { format.flushed(bits) }
+        if self.keeps_results {
+            bits
+        } else {
+            format.flushed(bits)
+        }
     }
 }
 
@@ -270,7 +285,11 @@ pub(crate) fn nan_result(format: Format, sources: &[u64]) -> Option<Value> {
 /// CLAMP of a float result: to 0..=1; NaN becomes zero in DX10 mode, -0 becomes +0.
 pub(crate) fn clamped(format: Format, mode: Mode, (bits, allowed): Value) -> Value {
     if format.is_nan(bits) {
-        return if mode.dx10_clamp { (0, None) } else { (bits, allowed) };
+        return if mode.dx10_clamp {
+            (0, None)
+        } else {
+            (bits, allowed)
+        };
     }
     let value = format.to_f64(bits);
     if value <= 0.0 {
