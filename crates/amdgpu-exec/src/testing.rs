@@ -44,12 +44,13 @@ struct Buffer {
 impl TestMemory {
     /// Maps fresh zeroed pages with inaccessible GPU addresses around them; returns the GPU address.
     pub fn allocate(&self, bytes: u64, writable: bool, executable: bool) -> u64 {
+        const GUARD: u64 = 4096;
         let size = bytes.next_multiple_of(4096).max(4096);
         // SAFETY: a fresh anonymous mapping.
         let host = unsafe {
             libc::mmap(
                 std::ptr::null_mut(),
-                usize::try_from(size).unwrap_or(usize::MAX),
+                usize::try_from(size + 2 * GUARD).unwrap_or(usize::MAX),
                 libc::PROT_READ | libc::PROT_WRITE,
                 libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
                 -1,
@@ -57,7 +58,7 @@ impl TestMemory {
             )
         };
         assert!(host != libc::MAP_FAILED, "out of memory");
-        let va = (host as u64).wrapping_add(GPU_OFFSET);
+        let va = (host as u64 + GUARD).wrapping_add(GPU_OFFSET);
         self.buffers.lock().push(Buffer {
             va,
             bytes: size,

@@ -37,8 +37,6 @@ pub(crate) enum Stopped {
     Fault(i64),
     /// A trap with this id.
     Trap(u8),
-    /// An address outside every aperture or misaligned.
-    Aperture,
     /// The bytes are no instruction.
     Illegal,
 }
@@ -51,8 +49,7 @@ impl Stopped {
                 fault.gpu_va == memory.wrapping_add_signed(offset)
             }
             (Self::Trap(wanted), Stop::Trap { id }) => wanted == *id,
-            (Self::Aperture, Stop::ApertureViolation { .. })
-            | (Self::Illegal, Stop::IllegalInstruction { .. }) => true,
+            (Self::Illegal, Stop::IllegalInstruction { .. }) => true,
             _ => false,
         }
     }
@@ -80,8 +77,8 @@ pub(crate) enum Allowed {
     QuietNan,
     /// Numbers from the first to the second, inclusive.
     Between(f64, f64),
-    /// These bits too.
-    Or(u64),
+    /// Any NaN.
+    Nan,
 }
 
 impl Allowed {
@@ -90,7 +87,7 @@ impl Allowed {
         match self {
             Self::QuietNan => format.is_quiet_nan(bits),
             Self::Between(least, most) => (least..=most).contains(&format.to_f64(bits)),
-            Self::Or(other) => bits == other,
+            Self::Nan => format.is_nan(bits),
         }
     }
 }

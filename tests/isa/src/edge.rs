@@ -129,12 +129,12 @@ fn floats(format: Format) -> Vec<u64> {
         sign | quiet | 9,
         one - 1,
         sign | (infinity - 1),
-        format.from_f64(3.0),
-        format.from_f64(-0.5),
-        format.from_f64(1.0 / 3.0),
+        format.nearest(3.0),
+        format.nearest(-0.5),
+        format.nearest(1.0 / 3.0),
         sign | infinity | 7,
         least + 1,
-        format.from_f64(1e4 / 7.0),
+        format.nearest(1e4 / 7.0),
         least - least / 2,
     ]
 }
@@ -159,7 +159,7 @@ pub(crate) fn inputs(kinds: &[Kind], batch: u32) -> Vec<[u64; 3]> {
                 kinds[i].random(seed)
             };
         }
-        if seed % 4 == 0 {
+        if seed.is_multiple_of(4) {
             kinds[i].random(seed)
         } else {
             list[(seed >> 8) as usize % list.len()]

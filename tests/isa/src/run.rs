@@ -198,3 +198,56 @@ fn allowed(rules: &[Rule], register: usize, lane: usize, bits: (u32, u32), got: 
     }
     differing == 0
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::case::{Allowed, Cases};
+    use crate::model::float::Format;
+
+    /// A case of no instruction, which expects what `model` makes of the state.
+    fn compared(model: impl FnOnce(&mut State, &mut Vec<Rule>)) -> Result<(), String> {
+        let mut cases = Cases::new(Target::Gfx90a);
+        cases.add("", "", State::new(), model);
+        let case = &cases.list[0];
+        let Expected::State(wanted, rules) = &case.expected else {
+            return Err("no state".into());
+        };
+        let mut got = State::new();
+        got.memory.resize(MEMORY, 0);
+        compare(case, wanted, rules, &got)
+    }
+
+    #[test]
+    fn every_part_of_the_state_is_compared() {
+        assert_eq!(compared(|_, _| {}), Ok(()));
+        assert!(compared(|state, _| state.v[31][63] ^= 1).is_err());
+        assert!(compared(|state, _| state.s[15] ^= 1).is_err());
+        assert!(compared(|state, _| state.vcc ^= 1 << 63).is_err());
+        assert!(compared(|state, _| state.exec ^= 1).is_err());
+        assert!(compared(|state, _| state.scc = true).is_err());
+        assert!(compared(|state, _| state.m0 ^= 1).is_err());
+        assert!(compared(|state, _| state.memory = vec![1]).is_err());
+    }
+
+    #[test]
+    fn a_rule_allows_only_what_it_covers() {
+        let rule = |allowed| Rule {
+            register: 3,
+            lane: 5,
+            shift: 0,
+            format: Format::F32,
+            allowed,
+        };
+        let number = Format::F32.to_f64(u64::from(State::new().v[3][5]));
+        let changed = |register: usize, allowed| {
+            compared(move |state, rules| {
+                state.v[register][5] ^= 1;
+                rules.push(rule(allowed));
+            })
+        };
+        assert_eq!(changed(3, Allowed::Between(number, number)), Ok(()));
+        assert!(changed(4, Allowed::Between(number, number)).is_err());
+        assert!(changed(3, Allowed::QuietNan).is_err());
+    }
+}

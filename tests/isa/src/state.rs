@@ -17,8 +17,6 @@ pub(crate) mod mode {
     pub(crate) const IEEE: u32 = 1 << 9;
     /// Clamp turns NaN into zero.
     pub(crate) const DX10_CLAMP: u32 = 1 << 8;
-    /// f16 results overflow to the largest number.
-    pub(crate) const FP16_OVERFLOW: u32 = 1 << 23;
 }
 
 /// Registers and memory.

@@ -1,7 +1,12 @@
 //! The families of instructions, each a table and the forms it is tried in.
 
+mod convert;
+mod float_order;
+mod float_unary;
 mod salu;
+mod stops;
 mod valu;
+mod vector_compare;
 mod vector_float;
 mod vector_integer;
 
@@ -12,4 +17,9 @@ pub(crate) fn all(cases: &mut Cases) {
     salu::add(cases);
     vector_integer::add(cases);
     vector_float::add(cases);
+    float_order::add(cases);
+    float_unary::add(cases);
+    convert::add(cases);
+    vector_compare::add(cases);
+    stops::add(cases);
 }

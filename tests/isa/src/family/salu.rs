@@ -149,8 +149,8 @@ fn two_sources() -> Vec<Two> {
         op("s_bfm_b32", N, |a, b, _| (((1 << (a & 31)) - 1) << (b & 31), None)),
         op("s_bfm_b64", [true, false, false], |a, b, _| (((1 << (a & 63)) - 1) << (b & 63), None)),
         op("s_mul_i32", N, |a, b, _| (a.wrapping_mul(b), None)),
-        op("s_mul_hi_u32", N, |a, b, _| (a * b >> 32, None)),
-        op("s_mul_hi_i32", N, |a, b, _| (u(i(a) * i(b) >> 32), None)),
+        op("s_mul_hi_u32", N, |a, b, _| ((a * b) >> 32, None)),
+        op("s_mul_hi_i32", N, |a, b, _| (u((i(a) * i(b)) >> 32), None)),
         op("s_bfe_u32", N, |a, b, _| not_zero(field(a, b, 32, false))),
         op("s_bfe_i32", N, |a, b, _| not_zero(field(a, b, 32, true))),
         op("s_bfe_u64", SHIFT, |a, b, _| not_zero64(field(a, b, 64, false))),
@@ -313,7 +313,7 @@ fn one_source() -> Vec<One> {
         op("s_bitset0_b64", [true, false], |a, d, _| (d & !(1 << (a & 63)), None)),
         op("s_bitset1_b64", [true, false], |a, d, _| (d | 1 << (a & 63), None)),
         op("s_bitreplicate_b64_b32", [true, false], |a, _, _| {
-            ((0..32).fold(0, |all, bit| all | (a >> bit & 1) * 3 << (2 * bit)), None)
+            ((0..32).fold(0, |all, bit| all | ((a >> bit & 1) * 3) << (2 * bit)), None)
         }),
     ]
 }

@@ -71,7 +71,7 @@ fn compute(op: &Op, mode: Mode, sources: [u64; 3]) -> Value {
 
 /// MODE with the same rounding and denormal fields for all formats.
 fn register(round: u32, denormals: u32) -> u32 {
-    round * 5 | denormals * 5 << 4 | mode::DX10_CLAMP
+    (round * 5) | ((denormals * 5) << 4) | mode::DX10_CLAMP
 }
 
 fn add_modes(cases: &mut Cases, op: &Op, name: &str) {

@@ -3,8 +3,8 @@
 use rustc_apfloat::ieee::{Double, Half, Single};
 use rustc_apfloat::{Float, FloatConvert, Round};
 
-use crate::case::{Allowed, Rule};
-use crate::state::{low, mode};
+use crate::case::Allowed;
+use crate::state::mode;
 
 /// A binary format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,13 +94,13 @@ impl Format {
     }
 
     /// The nearest value of this format.
-    pub(crate) fn from_f64(self, value: f64) -> u64 {
+    pub(crate) fn nearest(self, value: f64) -> u64 {
         Self::F64.convert(value.to_bits(), self, Round::NearestTiesToEven)
     }
 
     /// Conversion between formats.
     pub(crate) fn convert(self, bits: u64, to: Self, round: Round) -> u64 {
-        fn from<A: Float>(bits: u64, to: Format, round: Round) -> u64
+        fn from<A>(bits: u64, to: Format, round: Round) -> u64
         where
             A: FloatConvert<Half> + FloatConvert<Single> + FloatConvert<Double>,
         {
@@ -170,13 +170,6 @@ pub(crate) fn exact(format: Format, round: Round, op: Exact, [a, b, c]: [u64; 3]
             Exact::Mul => a.mul_r(b, round).value,
             Exact::Fma => a.mul_add_r(b, c, round).value,
         })
-    })
-}
-
-/// The quotient.
-pub(crate) fn quotient(format: Format, round: Round, a: u64, b: u64) -> u64 {
-    with_format!(format, F => {
-        bits_of(F::from_bits(a.into()).div_r(F::from_bits(b.into()), round).value)
     })
 }
 
@@ -298,28 +291,5 @@ pub(crate) fn clamped(format: Format, mode: Mode, (bits, allowed): Value) -> Val
         (format.one(), None)
     } else {
         (bits, None)
-    }
-}
-
-/// Writes a result of a format to a lane, with its rule.
-pub(crate) fn store(
-    state: &mut crate::state::State,
-    rules: &mut Vec<Rule>,
-    (register, lane): (usize, usize),
-    format: Format,
-    (bits, allowed): Value,
-) {
-    match format {
-        Format::F64 => state.set_wide(register, lane, bits),
-        _ => state.v[register][lane] = low(bits),
-    }
-    if let Some(allowed) = allowed {
-        rules.push(Rule {
-            register,
-            lane,
-            shift: 0,
-            format,
-            allowed,
-        });
     }
 }
