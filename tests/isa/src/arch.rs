@@ -3,7 +3,13 @@
 use amdgpu_isa::Target;
 
 /// The targets that the suite runs on: those whose instructions are complete.
-pub(crate) const TARGETS: &[Target] = &[Target::Gfx90a, Target::Gfx1030];
+pub(crate) const TARGETS: &[Target] = &[
+    Target::Gfx906,
+    Target::Gfx90a,
+    Target::Gfx942,
+    Target::Gfx950,
+    Target::Gfx1030,
+];
 
 /// A set of targets.
 #[derive(Clone, Copy, PartialEq, Eq)]

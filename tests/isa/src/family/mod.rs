@@ -1,9 +1,13 @@
 //! The families of instructions, each a table and the forms it is tried in.
 
+mod atomics;
+mod carry;
 mod convert;
 mod float_order;
 mod float_unary;
+mod lanes;
 mod salu;
+mod sdwa;
 mod stops;
 mod valu;
 mod vector_compare;
@@ -21,5 +25,9 @@ pub(crate) fn all(cases: &mut Cases) {
     float_unary::add(cases);
     convert::add(cases);
     vector_compare::add(cases);
+    carry::add(cases);
+    sdwa::add(cases);
+    lanes::add(cases);
+    atomics::add(cases);
     stops::add(cases);
 }

@@ -1,7 +1,7 @@
 //! Integer, bit and shift instructions of the vector ALU.
 
 use super::valu::{self, Form, Op};
-use crate::arch::{ALL, CDNA, GFX9, GFX10_ON, GFX940, Set, TO_GFX10};
+use crate::arch::{ALL, CDNA, GFX9, GFX10_ON, Set, TO_GFX10};
 use crate::case::Cases;
 use crate::edge::Kind::{self, B16, B32, B64, Count};
 
@@ -168,7 +168,6 @@ fn table() -> Vec<Op> {
         short("v_ffbh_u32/v_ffbh_u32/v_clz_i32_u32", ALL, B32, ONE, |[a, ..]| leading_zeros(a)),
         short("v_ffbh_i32/v_ffbh_i32/v_cls_i32", ALL, B32, ONE, |[a, ..]| leading_signs(a)),
         short("v_ffbl_b32/v_ffbl_b32/v_ctz_i32_b32", ALL, B32, ONE, |[a, ..]| trailing_zeros(a)),
-        short("v_mov_b64", GFX940, B64, &[B64], |[a, ..]| a),
         short("v_and_b32", ALL, B32, TWO, |[a, b, _]| a & b),
         short("v_or_b32", ALL, B32, TWO, |[a, b, _]| a | b),
         short("v_xor_b32", ALL, B32, TWO, |[a, b, _]| a ^ b),
@@ -270,7 +269,6 @@ fn table() -> Vec<Op> {
         op("v_lshlrev_b64/v_lshlrev_b64/v_lshlrev_b64/-", ALL, B64, &[Count, B64], |[a, b, _]| b << (a & 63)),
         op("v_lshrrev_b64", ALL, B64, &[Count, B64], |[a, b, _]| b >> (a & 63)),
         op("v_ashrrev_i64", ALL, B64, &[Count, B64], |[a, b, _]| u(b.cast_signed() >> (a & 63))),
-        op("v_lshl_add_u64", GFX940, B64, &[B64, Count, B64], |[a, b, c]| (a << (b & 7).min(4)).wrapping_add(c)),
         op("v_qsad_pk_u16_u8", GFX9, B64, &[B64, B32, B64], |[a, b, c]| qsad(a, b, c, false)),
         op("v_mqsad_pk_u16_u8", GFX9, B64, &[B64, B32, B64], |[a, b, c]| qsad(a, b, c, true)),
         op("v_cvt_pk_u16_u32", ALL, B32, TWO, |[a, b, _]| a.min(0xffff) | b.min(0xffff) << 16),
