@@ -14,6 +14,7 @@ use parking_lot::RwLock;
 
 use crate::api::Stop;
 use crate::memory::Port;
+use crate::poll;
 use crate::step::{Step, TranslateEnv};
 use crate::translate::{self, Translated};
 use crate::valu::fuse;
@@ -42,6 +43,8 @@ pub(crate) struct Block {
     pub(crate) steps: Vec<Step>,
     /// Instructions, including those without a step.
     pub(crate) instructions: u32,
+    /// What they are charged to the turn of a wave, see [`crate::poll`].
+    pub(crate) cost: u32,
     bytes: Vec<u8>,
 }
 
@@ -200,6 +203,7 @@ fn build(key: &Key, port: &mut Port<'_>) -> Result<Block, Stop> {
         end: key.pc,
         steps: Vec::new(),
         instructions: 0,
+        cost: 0,
         bytes: Vec::new(),
     };
     while block.instructions < MAX_INSTRUCTIONS {
@@ -233,6 +237,7 @@ fn append(block: &mut Block, key: &Key, port: &mut Port<'_>) -> Result<bool, Sto
     block.bytes.extend(&bytes[..size]);
     block.end = pc + size as u64;
     block.instructions += 1;
+    block.cost += poll::cost(&inst);
     Ok(more)
 }
 

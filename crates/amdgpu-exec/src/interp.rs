@@ -3,14 +3,15 @@
 use crate::api::{Stop, WaveLocation};
 use crate::block::{Block, BlockTable, Key, SharedBlocks};
 use crate::context::Context;
+use crate::poll::Activity;
 use crate::step::{Flow, HostLevel, TranslateEnv};
 use crate::wave::{Wave, mode};
 
 /// Why a wave let go.
 #[derive(Debug)]
 pub(crate) enum Exit {
-    /// Its instructions are used up, or it sleeps.
-    Yield,
+    /// Its turn is used up, or it sleeps.
+    Yield(Activity),
     /// It waits for its workgroup.
     Barrier,
     /// It ended.
@@ -28,12 +29,14 @@ pub(crate) struct Runner<'e> {
     pub(crate) resumed: u32,
     /// Instructions executed.
     pub(crate) instructions: u64,
+    /// What they were charged, see [`crate::poll`].
+    pub(crate) charged: u64,
 }
 
 impl Runner<'_> {
-    /// Runs `wave` for about `budget` instructions.
+    /// Runs `wave` until it is charged about `budget` instructions.
     pub(crate) fn run(&mut self, wave: &mut Wave, context: &mut Context<'_>, budget: u64) -> Exit {
-        let limit = self.instructions + budget;
+        let (instructions, charged) = (self.instructions, self.charged);
         let mut index = match self.resume(wave, context) {
             Ok(index) => index,
             Err(stop) => return self.stop_at_entry(wave, stop),
@@ -42,6 +45,7 @@ impl Runner<'_> {
             let entry = &self.table.entries[index as usize];
             let block = &*entry.block;
             self.instructions += u64::from(block.instructions);
+            self.charged += u64::from(block.cost);
             let flow = match run_steps(block, wave, context) {
                 Ok(flow) => flow,
                 Err(pc) => return stopped(wave, context, pc),
@@ -54,7 +58,7 @@ impl Runner<'_> {
                 Flow::Branch => entry.taken,
                 Flow::Yield => {
                     wave.resume_hint = index;
-                    return Exit::Yield;
+                    return Exit::Yield(Activity::Waiting);
                 }
                 Flow::Barrier => {
                     wave.resume_hint = index;
@@ -65,15 +69,20 @@ impl Runner<'_> {
             if context.port.refresh() {
                 context.forget_code();
             }
-            if self.instructions >= limit {
+            if self.charged - charged >= budget {
                 wave.resume_hint = index;
-                return Exit::Yield;
+                return Exit::Yield(self.activity_since(instructions, charged));
             }
             index = match self.follow(index, hint, flow, wave, context) {
                 Ok(next) => next,
                 Err(stop) => return self.stop_at_entry(wave, stop),
             };
         }
+    }
+
+    /// What was done since these counts were taken.
+    pub(crate) fn activity_since(&self, instructions: u64, charged: u64) -> Activity {
+        Activity::of(self.instructions - instructions, self.charged - charged)
     }
 
     /// The entry that follows entry `from`, by its link if that still leads to `wave.pc`.

@@ -7,10 +7,12 @@ use parking_lot::{Condvar, Mutex};
 
 /// Work that several threads can do at once.
 pub(crate) trait Work: Sync {
-    /// Does a share of the work; returns when nothing is left to begin.
+    /// Does a share of the work; returns when nothing is left to do beside what others do.
     fn help(&self, worker: usize);
     /// True while another thread would find something to do.
     fn wants_help(&self) -> bool;
+    /// A helper panicked: its share is lost.
+    fn abandon(&self);
 }
 
 /// A borrowed job whose borrow is kept alive by [`Pool::retire`].
@@ -170,6 +172,7 @@ impl Shared {
                 std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work.help(worker)));
             if outcome.is_err() {
                 tracing::error!("a worker thread panicked");
+                work.abandon();
             }
             state = self.state.lock();
             if let Some(job) = state.jobs.iter_mut().find(|job| job.id == id) {

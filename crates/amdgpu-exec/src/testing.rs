@@ -356,13 +356,14 @@ impl TestGpu {
             level,
             resumed: crate::block::UNKNOWN,
             instructions: 0,
+            charged: 0,
         };
         let _floats = FloatEnvironment::enter();
         loop {
             match runner.run(&mut wave, &mut context, 1_000_000) {
                 Exit::End => return Ok((wave, context.lds)),
                 Exit::Stop(stop, at) => return Err(Box::new((stop, at, wave))),
-                Exit::Yield | Exit::Barrier => {}
+                Exit::Yield(_) | Exit::Barrier => {}
             }
         }
     }

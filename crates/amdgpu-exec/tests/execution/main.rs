@@ -13,5 +13,6 @@ mod kernels;
 mod launch;
 mod local;
 mod memory;
+mod progress;
 mod scalar;
 mod schedule;
