@@ -89,13 +89,13 @@ impl Config {
         };
         let variable = |name| get(name).filter(|value| !value.is_empty());
         check_engine(variable("VKFD_ENGINE"))?;
+        let seed = variable("VKFD_SEED").map(parse_seed).transpose()?;
+        let threads = variable("VKFD_THREADS").map(parse_threads).transpose()?;
         Ok(Some(Self {
             gpus: parse_gpus(&list)?,
-            threads: variable("VKFD_THREADS").map(parse_threads).transpose()?,
-            seed: variable("VKFD_SEED")
-                .map(parse_seed)
-                .transpose()?
-                .unwrap_or(0),
+            // Who asks for an order gets one: several threads have none.
+            threads: threads.or(seed.map(|_| 1)),
+            seed: seed.unwrap_or(0),
             vram_bytes: variable("VKFD_VRAM").map(parse_vram).transpose()?,
             trace: variable("VKFD_TRACE").is_some_and(|value| value != "0"),
         }))

@@ -58,6 +58,16 @@ fn companions_are_read() {
 }
 
 #[test]
+fn a_seed_alone_means_one_thread() {
+    let threads = |variables: &[(&str, &str)]| config(variables).unwrap().unwrap().threads;
+    let gpu = ("VKFD_GPUS", "gfx90a");
+    assert_eq!(threads(&[gpu]), None);
+    assert_eq!(threads(&[gpu, ("VKFD_SEED", "7")]), Some(1));
+    let both = [gpu, ("VKFD_SEED", "7"), ("VKFD_THREADS", "2")];
+    assert_eq!(threads(&both), Some(2));
+}
+
+#[test]
 fn refusals_name_what_is_known() {
     let unknown = refusal(&[("VKFD_GPUS", "gfx90a,gfx9999")]);
     for word in ["VKFD_GPUS", "gfx9999", "gfx90a", "gfx1030"] {
