@@ -103,7 +103,7 @@ fn compile(gpu: &str, program: &Path, code: &Path) -> Result {
     let sources = shell::root().join("tests/bench");
     let device = ["--genco", "-O2", "--no-gpu-bundle-output", "-o"];
     shell::run(
-        Command::new("hipcc")
+        shell::hipcc()?
             .arg(format!("--offload-arch={gpu}"))
             .args(device)
             .arg(code)

@@ -18,7 +18,7 @@ pub(crate) fn run() -> Result {
     println!("\ncompiling a HIP program with hipcc");
     let program = shell::target().join("quickstart-vector_add");
     shell::run(
-        Command::new("hipcc")
+        shell::hipcc()?
             .args([
                 "-O2",
                 "--offload-arch=gfx90a",

@@ -27,6 +27,19 @@ pub(crate) fn cargo<S: AsRef<OsStr>>(arguments: impl IntoIterator<Item = S>) -> 
     command
 }
 
+/// A compiler for HIP programs. ROCm 5.2.3's clang leaves an empty folder behind for each GPU it
+/// compiles for, so its temporary files go into the target folder.
+///
+/// # Errors
+/// If the folder cannot be made.
+pub(crate) fn hipcc() -> std::io::Result<Command> {
+    let temporary = target().join("hipcc");
+    std::fs::create_dir_all(&temporary)?;
+    let mut command = Command::new("hipcc");
+    command.env("TMPDIR", temporary);
+    Ok(command)
+}
+
 /// Runs a command with its output on ours.
 ///
 /// # Errors

@@ -23,6 +23,7 @@ fn compile_kernels(target: Target, directory: &Path) -> Option<PathBuf> {
     let bundle = directory.join(format!("{}.bundle", target.name()));
     let mut hipcc = Command::new("hipcc");
     hipcc
+        .env("TMPDIR", directory)
         .arg(format!("--offload-arch={}", target.name()))
         .args(["--cuda-device-only", "-O2", "-c", "-o"])
         .arg(&bundle)

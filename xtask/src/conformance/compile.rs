@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::SystemTime;
 
 use super::report::Progress;
@@ -45,7 +44,8 @@ pub(crate) fn all(suite: &Suite, cases: &[&Case]) -> Result<Programs> {
 }
 
 fn compile(suite: &Suite, source: &Path, program: &Path) -> std::result::Result<(), String> {
-    let mut command = Command::new("hipcc");
+    let failed = |error| format!("hipcc: {error}");
+    let mut command = shell::hipcc().map_err(failed)?;
     command
         .args(["-O2", "-w"])
         .arg(source)
@@ -57,9 +57,7 @@ fn compile(suite: &Suite, source: &Path, program: &Path) -> std::result::Result<
             .iter()
             .map(|a| format!("--offload-arch={a}")),
     );
-    let output = command
-        .output()
-        .map_err(|error| format!("hipcc: {error}"))?;
+    let output = command.output().map_err(failed)?;
     if output.status.success() {
         Ok(())
     } else {

@@ -29,6 +29,7 @@ fn compile(target: Target, source: &str) -> Option<Vec<u8>> {
     }
     let arch = target.name();
     let run = Command::new("hipcc")
+        .env("TMPDIR", directory.path())
         .args(["--genco", "-O2", &format!("--offload-arch={arch}"), "-o"])
         .args([&output, &input])
         .output()
