@@ -25,20 +25,27 @@ pub(crate) fn set_kernel(kernel: Option<&Arc<dyn Kernel>>) {
     GENERATION.fetch_add(1, Ordering::Release);
 }
 
-/// Calls `f` with the open driver; `None` without one (or in a thread that is ending).
+/// Calls `f` with the open driver; `None` without one.
 #[inline]
 pub(crate) fn with_kernel<R>(f: impl FnOnce(&dyn Kernel) -> R) -> Option<R> {
-    let kernel = CACHED
-        .try_with(|cached| {
-            let mut cached = cached.borrow_mut();
-            let generation = GENERATION.load(Ordering::Acquire);
-            if cached.0 != generation {
-                *cached = (generation, CURRENT.lock().clone());
-            }
-            cached.1.as_ref().and_then(Weak::upgrade)
-        })
-        .ok()??;
+    // A thread that is ending has lost its cache, but may still have work: exit handlers run after
+    // the main thread's destructors, and HIP waits for its last packets in one.
+    let kernel = CACHED.try_with(cached).unwrap_or_else(|_| current())?;
     Some(f(&*kernel))
+}
+
+#[inline]
+fn cached(cached: &RefCell<(u64, WeakKernel)>) -> Option<Arc<dyn Kernel>> {
+    let mut cached = cached.borrow_mut();
+    let generation = GENERATION.load(Ordering::Acquire);
+    if cached.0 != generation {
+        *cached = (generation, CURRENT.lock().clone());
+    }
+    cached.1.as_ref().and_then(Weak::upgrade)
+}
+
+fn current() -> Option<Arc<dyn Kernel>> {
+    CURRENT.lock().as_ref().and_then(Weak::upgrade)
 }
 
 /// The host changed a signal that a queue may wait for.
