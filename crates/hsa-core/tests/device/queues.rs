@@ -5,6 +5,7 @@ use amdgpu_abi::aql::{Barrier, Header, Packet, packet_type};
 use hsa_core::queue::{Priority, QueueType, lookup};
 use hsa_core::signal::{Condition, WaitHint};
 use hsa_core::{Agent, Error, Queue, Signal};
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::mpsc::{Receiver, channel};
@@ -60,6 +61,43 @@ fn wait_zero(signal: Signal) {
         Ordering::Acquire,
     );
     assert_eq!(value, 0);
+}
+
+/// Publishes a packet when its thread ends.
+struct AtThreadEnd(Cell<Option<(Queue, Signal)>>);
+
+impl Drop for AtThreadEnd {
+    fn drop(&mut self) {
+        if let Some((queue, done)) = self.0.take() {
+            publish(queue, &barrier_and(&[], done));
+        }
+    }
+}
+
+thread_local! {
+    static AT_THREAD_END: AtThreadEnd = const { AtThreadEnd(Cell::new(None)) };
+}
+
+/// Destructors of a thread run in the order opposite to first use, so the library's own state of
+/// the thread is gone when this one's packet comes. Exit handlers of a program are in the same place.
+#[test]
+fn a_thread_that_ends_may_still_submit() {
+    let rt = Open::new("gfx90a");
+    let queue = queue(&rt, rt.gpu(0), 64);
+    let [first, last] = [(); 2].map(|()| rt.create_signal(1, &[], 0).unwrap());
+    let thread = thread::spawn(move || {
+        AT_THREAD_END.with(|end| end.0.set(Some((queue, last))));
+        publish(queue, &barrier_and(&[], first));
+        wait_zero(first);
+        // A queue that is awake finds packets without being rung.
+        thread::sleep(Duration::from_millis(50));
+    });
+    thread.join().unwrap();
+    let five_seconds = 5_000_000_000;
+    let hint = WaitHint::Blocked;
+    let value = last.wait(Condition::Lt, 1, five_seconds, hint, Ordering::Acquire);
+    assert_eq!(value, 0, "the packet was not seen");
+    queue.destroy().unwrap();
 }
 
 #[test]
