@@ -7,6 +7,7 @@ mod image;
 mod image12;
 mod memory;
 mod operand;
+mod places;
 mod scalar;
 mod vector;
 mod vop3;

@@ -1,8 +1,9 @@
 //! DS, FLAT, GLOBAL, SCRATCH, MUBUF and MTBUF.
 
 use super::operand::{Cursor, byte, field, signed};
+use super::places::FlatPlaces;
 use super::{DecodeError, Result, blank, find};
-use crate::inst::{Encoding, Inst, Operand, scalar};
+use crate::inst::{Encoding, Inst, Operand};
 use crate::op::Op;
 use crate::signature::OperandType;
 use crate::tables::{Row, Tables};
@@ -42,7 +43,11 @@ const fn is_gws(op: Op) -> bool {
 
 /// Operations that exist on GDS only.
 const fn needs_gds(op: Op) -> bool {
-    is_gws(op) || matches!(op, Op::DS_ORDERED_COUNT)
+    is_gws(op)
+        || matches!(
+            op,
+            Op::DS_ORDERED_COUNT | Op::DS_ADD_GS_REG_RTN | Op::DS_SUB_GS_REG_RTN
+        )
 }
 
 fn vector(
@@ -61,7 +66,8 @@ fn vector(
 pub(super) fn flat(cursor: &mut Cursor<'_>) -> Result<Inst> {
     let bits = cursor.wide()?;
     let tables = Tables::of(cursor.target);
-    let (index, encoding) = match field(bits, 15, 14) {
+    let places = FlatPlaces::of(cursor.target);
+    let (index, encoding) = match field(bits, places.segment + 1, places.segment) {
         0 => (tables.flat, Encoding::Flat),
         1 => (tables.scratch, Encoding::Scratch),
         2 => (tables.global, Encoding::Global),
@@ -69,58 +75,58 @@ pub(super) fn flat(cursor: &mut Cursor<'_>) -> Result<Inst> {
     };
     let row = find(cursor, index, field(bits, 24, 18), bits)?;
     let mut inst = blank(row, encoding);
-    inst.imm = flat_offset(cursor, encoding, bits);
-    inst.mods.glc = field(bits, 16, 16) != 0;
-    inst.mods.slc = field(bits, 17, 17) != 0;
-    inst.mods.dlc = cursor.gfx10() && field(bits, 12, 12) != 0;
-    inst.mods.scc = !cursor.gfx10() && field(bits, 25, 25) != 0;
-    inst.mods.lds = field(bits, 13, 13) != 0;
+    inst.imm = flat_offset(&places, encoding, bits);
+    places.modifiers(bits, &mut inst.mods);
     if inst.mods.lds && !cursor.gfx10() && field(bits, 55, 55) != 0 {
         return Err(DecodeError::ReservedBits { op: row.op });
     }
-    flat_address(cursor, row, &mut inst, bits)?;
+    flat_address(cursor, row, &mut inst, &places, bits)?;
     flat_data(cursor, row, &mut inst, bits)?;
     inst.size_bytes = cursor.size_bytes();
     Ok(inst)
 }
 
-/// gfx9: 13 bits, of which FLAT ignores the sign; gfx10: 12 bits, FLAT's unsigned 11.
-fn flat_offset(cursor: &Cursor<'_>, encoding: Encoding, bits: u64) -> i32 {
-    let width = if cursor.gfx10() { 12 } else { 13 };
-    let raw = field(bits, width - 1, 0);
+/// FLAT ignores the sign: 12 bits on gfx9 and gfx11, 11 on gfx10.
+fn flat_offset(places: &FlatPlaces, encoding: Encoding, bits: u64) -> i32 {
+    let raw = field(bits, places.offset_bits - 1, 0);
     if encoding == Encoding::Flat {
         raw.cast_signed()
     } else {
-        signed(raw, width)
+        signed(raw, places.offset_bits)
     }
 }
 
-/// SADDR's "off" values: 0x7f on gfx9 and for gfx10 scratch without any register, else NULL.
-fn flat_address(cursor: &Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) -> Result<()> {
+fn flat_address(
+    cursor: &Cursor<'_>,
+    row: &Row,
+    inst: &mut Inst,
+    places: &FlatPlaces,
+    bits: u64,
+) -> Result<()> {
     let signature = row.signature();
     let saddr = field(bits, 54, 48);
     let vaddr = field(bits, 39, 32);
-    if inst.encoding == Encoding::Flat {
-        if cursor.gfx10() && saddr != u32::from(scalar::NULL) {
-            return Err(DecodeError::ReservedBits { op: row.op });
+    match inst.encoding {
+        Encoding::Flat => {
+            if cursor.gfx10() && saddr != places.off {
+                return Err(DecodeError::ReservedBits { op: row.op });
+            }
+            inst.src[0] = vector(cursor, row, signature.src[0], vaddr, false)?;
         }
-        inst.src[0] = vector(cursor, row, signature.src[0], vaddr, false)?;
-        return Ok(());
-    }
-    let off = if cursor.gfx10() {
-        u32::from(scalar::NULL)
-    } else {
-        0x7f
-    };
-    let scratch = inst.encoding == Encoding::Scratch;
-    if saddr == off {
-        inst.src[0] = vector(cursor, row, signature.src[0], vaddr, false)?;
-    } else if scratch && cursor.gfx10() && saddr == 0x7f {
-        // gfx10.3: neither register, the immediate alone.
-    } else {
-        let ty = signature.src[2];
-        inst.src[2] = cursor.scalar_register(row.op, saddr, ty.dwords())?;
-        if !scratch {
+        Encoding::Scratch => {
+            let (base, own) = scratch_registers(cursor, places, bits);
+            if own {
+                inst.src[0] = vector(cursor, row, signature.src[0], vaddr, false)?;
+            }
+            if base {
+                inst.src[2] = cursor.scalar_register(row.op, saddr, 1)?;
+            }
+        }
+        _ if saddr == places.off => {
+            inst.src[0] = vector(cursor, row, signature.src[0], vaddr, false)?;
+        }
+        _ => {
+            inst.src[2] = cursor.scalar_register(row.op, saddr, signature.src[2].dwords())?;
             // With a base the VGPR is a 32-bit offset.
             let ty = if signature.src[0].exists() {
                 OperandType::B32
@@ -131,6 +137,18 @@ fn flat_address(cursor: &Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) -> R
         }
     }
     Ok(())
+}
+
+/// Whether a scratch address has a scalar and a vector register. Before gfx11 it is one of them, or
+/// on gfx10.3 none (SADDR 0x7f); gfx11 has a bit for the vector register.
+fn scratch_registers(cursor: &Cursor<'_>, places: &FlatPlaces, bits: u64) -> (bool, bool) {
+    const NEITHER: u32 = 0x7f;
+    let saddr = field(bits, 54, 48);
+    let base = saddr != places.off;
+    if cursor.target.is_gfx11_plus() {
+        return (base, field(bits, 55, 55) != 0);
+    }
+    (base && saddr != NEITHER, !base)
 }
 
 fn flat_data(cursor: &Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) -> Result<()> {

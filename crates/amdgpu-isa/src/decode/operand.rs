@@ -135,6 +135,7 @@ impl<'a> Cursor<'a> {
 
     /// A 7-bit scalar destination, also the register half of the source codes.
     pub(super) fn scalar_register(&self, op: Op, code: u32, dwords: u8) -> Result<Operand> {
+        let code = self.number(code);
         let bad = DecodeError::BadOperand { op, code };
         let sgprs = if self.gfx10() { 106 } else { 102 };
         let alignment = match dwords {
@@ -165,6 +166,14 @@ impl<'a> Cursor<'a> {
             return Ok(Operand::Scalar(byte(code)));
         }
         Err(bad)
+    }
+
+    /// gfx11 exchanged the codes of M0 and NULL.
+    const fn number(&self, code: u32) -> u32 {
+        match code {
+            124 | 125 if self.target.is_gfx11_plus() => code ^ 1,
+            _ => code,
+        }
     }
 
     /// The registers above the SGPRs, by width.

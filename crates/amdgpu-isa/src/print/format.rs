@@ -154,8 +154,16 @@ pub(super) fn gpr_index(value: u32) -> String {
     format!("gpr_idx({})", shown.join(","))
 }
 
-/// The offset of `ds_swizzle_b32`.
-pub(super) fn swizzle(value: u32) -> String {
+/// The offset of `ds_swizzle_b32`. LLVM knows names of FFT and rotation since it prints gfx11.
+pub(super) fn swizzle(target: Target, value: u32) -> String {
+    const FFT: u32 = 0xe000;
+    const ROTATE: u32 = 0xc000;
+    if target.is_gfx11_plus() && value >= FFT {
+        return format!("swizzle(FFT,{})", value & 31);
+    }
+    if target.is_gfx11_plus() && value >= ROTATE {
+        return format!("swizzle(ROTATE,{},{})", value >> 10 & 1, value >> 5 & 31);
+    }
     if value & 0xff00 == 0x8000 {
         let lane = |index: u32| value >> (2 * index) & 3;
         return format!(

@@ -31,7 +31,7 @@ fn ds(text: &mut Text<'_>) {
     }
     if inst.op == Op::DS_SWIZZLE_B32 {
         if inst.imm != 0 {
-            let shown = format::swizzle(inst.imm.cast_unsigned());
+            let shown = format::swizzle(text.target, inst.imm.cast_unsigned());
             text.modifier(&format!("offset:{shown}"));
         }
     } else if has_two_offsets(inst.op) {
