@@ -84,8 +84,10 @@ const VSAMPLE: Shape = Shape {
 
 const GFX11_FLAT_MODIFIERS: &[(u32, u32)] = &[(13, 3), (55, 1)];
 
+const GFX11_BUFFER_MODIFIERS: &[(u32, u32)] = &[(12, 3), (53, 3)];
+
 /// Memory operations of gfx11. Scalar bases are often NULL, which FLAT insists on.
-const GFX11_MEMORY: [Shape; 4] = [
+const GFX11_MEMORY: [Shape; 6] = [
     Shape {
         modifiers: &[(17, 1)],
         ..shape("ds", 0xd800_0000, (18, 8))
@@ -104,6 +106,14 @@ const GFX11_MEMORY: [Shape; 4] = [
         scalars: &[48],
         modifiers: GFX11_FLAT_MODIFIERS,
         ..shape("global", 0xdc02_0000, (18, 7))
+    },
+    Shape {
+        modifiers: GFX11_BUFFER_MODIFIERS,
+        ..shape("mubuf", 0xe000_0000, (18, 8))
+    },
+    Shape {
+        modifiers: GFX11_BUFFER_MODIFIERS,
+        ..shape("mtbuf", 0xe800_0000, (15, 4))
     },
 ];
 
@@ -411,13 +421,16 @@ fn is_exception(target: Target, decoded: bool, llvm: &llvm::Verdict) -> bool {
         .any(|start| text.starts_with(start))
             && text.contains(" src_");
         // A literal as a buffer's scalar offset.
-        let literal = text.contains("buffer_") && text.contains(", 0x");
+        let literal =
+            text.contains("buffer_") && (text.contains(", 0x") || text.contains(", lit("));
+        let scratch_base = text.contains("buffer_") && text.contains("src_flat_scratch_base");
         text.contains("/*")
             || !decoded
                 && (text.starts_with("v_interp")
                     || null
                     || special
                     || literal
+                    || scratch_base
                     || ends_behind_the_file(text))
     })
 }

@@ -1,12 +1,13 @@
 //! DS, FLAT, GLOBAL, SCRATCH, MUBUF and MTBUF.
 
 use super::operand::{Cursor, byte, field, signed};
-use super::places::FlatPlaces;
+use super::places::{BufferPlaces, FlatPlaces};
 use super::{DecodeError, Result, blank, find};
 use crate::inst::{Encoding, Inst, Operand};
 use crate::op::Op;
 use crate::signature::OperandType;
 use crate::tables::{Row, Tables};
+use crate::target::Family;
 
 pub(super) fn ds(cursor: &mut Cursor<'_>) -> Result<Inst> {
     let bits = cursor.wide()?;
@@ -165,11 +166,8 @@ fn flat_data(cursor: &Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) -> Resu
 pub(super) fn mubuf(cursor: &mut Cursor<'_>) -> Result<Inst> {
     let bits = cursor.wide()?;
     let tables = Tables::of(cursor.target);
-    let opcode = if cursor.gfx10() {
-        field(bits, 24, 18) | field(bits, 25, 25) << 7
-    } else {
-        field(bits, 24, 18)
-    };
+    // gfx9 has seven bits.
+    let opcode = field(bits, if cursor.gfx10() { 25 } else { 24 }, 18);
     let row = find(cursor, tables.mubuf, opcode, bits)?;
     let mut inst = blank(row, Encoding::Mubuf);
     if row.signature().src[3].exists() {
@@ -186,7 +184,9 @@ pub(super) fn mubuf(cursor: &mut Cursor<'_>) -> Result<Inst> {
 fn mubuf_modifiers(cursor: &Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) {
     let flag = |bit: u32| row.uses(bit) && field(bits, bit, bit) != 0;
     inst.mods.lds = flag(16);
-    if cursor.gfx10() {
+    if cursor.target.is_gfx11_plus() {
+        gfx11_cache(row, inst, bits);
+    } else if cursor.gfx10() {
         inst.mods.dlc = flag(15);
         inst.mods.slc = flag(54);
         inst.mods.tfe = flag(55);
@@ -196,19 +196,28 @@ fn mubuf_modifiers(cursor: &Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) {
     }
 }
 
+/// gfx11's bits of MUBUF and MTBUF that other generations have elsewhere.
+fn gfx11_cache(row: &Row, inst: &mut Inst, bits: u64) {
+    let flag = |bit: u32| row.uses(bit) && field(bits, bit, bit) != 0;
+    inst.mods.slc = flag(12);
+    inst.mods.dlc = flag(13);
+    inst.mods.tfe = flag(53);
+}
+
 pub(super) fn mtbuf(cursor: &mut Cursor<'_>) -> Result<Inst> {
     let bits = cursor.wide()?;
     let tables = Tables::of(cursor.target);
-    let opcode = if cursor.gfx10() {
-        field(bits, 18, 16) | field(bits, 53, 53) << 3
-    } else {
-        field(bits, 18, 15)
+    let opcode = match cursor.target.family() {
+        Family::Gfx10 => field(bits, 18, 16) | field(bits, 53, 53) << 3,
+        _ => field(bits, 18, 15),
     };
     let row = find(cursor, tables.mtbuf, opcode, bits)?;
     let mut inst = blank(row, Encoding::Mtbuf);
     let flag = |bit: u32| row.uses(bit) && field(bits, bit, bit) != 0;
     inst.mods.slc = flag(54);
-    if cursor.gfx10() {
+    if cursor.target.is_gfx11_plus() {
+        gfx11_cache(row, &mut inst, bits);
+    } else if cursor.gfx10() {
         inst.mods.dlc = flag(15);
         inst.mods.tfe = flag(55);
     } else {
@@ -223,9 +232,7 @@ pub(super) fn mtbuf(cursor: &mut Cursor<'_>) -> Result<Inst> {
 fn buffer(cursor: &mut Cursor<'_>, row: &Row, inst: &mut Inst, bits: u64) -> Result<()> {
     let signature = row.signature();
     inst.imm = field(bits, 11, 0).cast_signed();
-    inst.mods.offen = field(bits, 12, 12) != 0;
-    inst.mods.idxen = field(bits, 13, 13) != 0;
-    inst.mods.glc = field(bits, 14, 14) != 0;
+    BufferPlaces::of(cursor.target).modifiers(bits, &mut inst.mods);
     let address = match (inst.mods.offen, inst.mods.idxen) {
         (false, false) => OperandType::NONE,
         (true, true) => OperandType {

@@ -82,3 +82,34 @@ impl FlatPlaces {
         mods.lds = self.lds.is_some_and(|bit| field(bits, bit, bit) != 0);
     }
 }
+
+/// Bits that MUBUF and MTBUF have in common.
+pub(super) struct BufferPlaces {
+    glc: u32,
+    offen: u32,
+    idxen: u32,
+}
+
+impl BufferPlaces {
+    pub(super) const fn of(target: Target) -> Self {
+        match target.family() {
+            Family::Gfx9 | Family::Gfx10 => Self {
+                glc: 14,
+                offen: 12,
+                idxen: 13,
+            },
+            Family::Gfx11 | Family::Gfx12 => Self {
+                glc: 14,
+                offen: 54,
+                idxen: 55,
+            },
+        }
+    }
+
+    pub(super) fn modifiers(&self, bits: u64, mods: &mut Mods) {
+        let set = |bit: u32| field(bits, bit, bit) != 0;
+        mods.glc = set(self.glc);
+        mods.offen = set(self.offen);
+        mods.idxen = set(self.idxen);
+    }
+}

@@ -242,7 +242,7 @@ pub(super) fn buffer_format(target: Target, value: u8) -> Option<String> {
     if target.is_gfx9() {
         split_format(value)
     } else {
-        unified_format(value)
+        unified_format(target, value)
     }
 }
 
@@ -286,35 +286,46 @@ fn split_format(value: u8) -> Option<String> {
     })
 }
 
-/// gfx10: one number for both; the layouts follow each other with their number formats.
-fn unified_format(value: u8) -> Option<String> {
-    const INTEGER: &[&str] = &["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT"];
-    const SMALL: &[&str] = &[
-        "UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "FLOAT",
-    ];
-    const WORD: &[&str] = &["UINT", "SINT", "FLOAT"];
-    const LAYOUTS: [(&str, &[&str]); 13] = [
+const INTEGER: &[&str] = &["UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT"];
+const SMALL: &[&str] = &[
+    "UNORM", "SNORM", "USCALED", "SSCALED", "UINT", "SINT", "FLOAT",
+];
+const WORD: &[&str] = &["UINT", "SINT", "FLOAT"];
+
+/// Number formats of the layouts that gfx11 cut down: the two of 11 and 10 bits, and 10_10_10_2.
+const fn packed_numbers(target: Target) -> (&'static [&'static str], &'static [&'static str]) {
+    if target.is_gfx11_plus() {
+        (&["FLOAT"], &["UNORM", "SNORM", "UINT", "SINT"])
+    } else {
+        (SMALL, INTEGER)
+    }
+}
+
+/// From gfx10 on: one number for both; the layouts follow each other with their number formats.
+fn unified_format(target: Target, value: u8) -> Option<String> {
+    let (eleven, ten) = packed_numbers(target);
+    let layouts: [(&str, &[&str]); 14] = [
         ("8", INTEGER),
         ("16", SMALL),
         ("8_8", INTEGER),
         ("32", WORD),
         ("16_16", SMALL),
-        ("10_11_11", SMALL),
-        ("11_11_10", SMALL),
-        ("10_10_10_2", INTEGER),
+        ("10_11_11", eleven),
+        ("11_11_10", eleven),
+        ("10_10_10_2", ten),
         ("2_10_10_10", INTEGER),
         ("8_8_8_8", INTEGER),
         ("32_32", WORD),
         ("16_16_16_16", SMALL),
         ("32_32_32", WORD),
+        ("32_32_32_32", WORD),
     ];
     let mut left = usize::from(match value {
         0 => return Some("[BUF_FMT_INVALID]".to_owned()),
         1 => return None,
         _ => value - 1,
     });
-    let last: (&str, &[&str]) = ("32_32_32_32", WORD);
-    for (layout, numbers) in LAYOUTS.iter().chain([&last]) {
+    for (layout, numbers) in layouts {
         if let Some(number) = numbers.get(left) {
             return Some(format!("[BUF_FMT_{layout}_{number}]"));
         }
