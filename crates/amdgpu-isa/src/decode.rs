@@ -6,6 +6,7 @@
 mod image;
 mod image12;
 mod memory;
+mod memory12;
 mod operand;
 mod places;
 mod scalar;
@@ -81,7 +82,8 @@ pub fn decode(target: Target, bytes: &[u8]) -> Result<Inst> {
         0b11_0101 if gfx10 => vop3::decode(&mut cursor),
         0b11_0011 if gfx10 => vop3::packed(&mut cursor),
         0b11_0110 => memory::ds(&mut cursor),
-        0b11_0111 => memory::flat(&mut cursor),
+        0b11_1011 if target.is_gfx12() => memory12::flat(&mut cursor),
+        0b11_0111 if !target.is_gfx12() => memory::flat(&mut cursor),
         0b11_1000 => memory::mubuf(&mut cursor),
         0b11_1010 => memory::mtbuf(&mut cursor),
         0b11_1100 => image::decode(&mut cursor),

@@ -117,12 +117,37 @@ const GFX11_MEMORY: [Shape; 6] = [
     },
 ];
 
+const GFX12_FLAT_MODIFIERS: &[(u32, u32)] = &[(7, 1), (50, 5)];
+
+/// LDS, VFLAT, VSCRATCH and VGLOBAL of gfx12.
+const GFX12_MEMORY: [Shape; 4] = [
+    Shape {
+        modifiers: &[(17, 1)],
+        ..shape("ds", 0xd800_0000, (18, 8))
+    },
+    Shape {
+        scalars: &[0],
+        modifiers: GFX12_FLAT_MODIFIERS,
+        ..shape("flat", 0xec00_0000, (14, 8))
+    },
+    Shape {
+        scalars: &[0],
+        modifiers: GFX12_FLAT_MODIFIERS,
+        ..shape("scratch", 0xed00_0000, (14, 8))
+    },
+    Shape {
+        scalars: &[0],
+        modifiers: GFX12_FLAT_MODIFIERS,
+        ..shape("global", 0xee00_0000, (14, 8))
+    },
+];
+
 fn shapes(target: Target) -> Vec<Shape> {
     if target == Target::Gfx1100 {
         return GFX11_MEMORY.into_iter().chain([GFX11_IMAGE]).collect();
     }
     if target == Target::Gfx1201 {
-        return vec![VIMAGE, VSAMPLE];
+        return GFX12_MEMORY.into_iter().chain([VIMAGE, VSAMPLE]).collect();
     }
     let gfx10 = target == Target::Gfx1030;
     let smem = if gfx10 { 0xf400_0000 } else { 0xc000_0000 };
@@ -285,6 +310,7 @@ fn fixed_bits(target: Target, shape: &Shape) -> u64 {
         "sopk" => 0xf000_0000,
         "sop1" | "sopc" | "sopp" => 0xff80_0000,
         "vop3p" => 0xff80_0000,
+        "flat" | "scratch" | "global" if target.is_gfx12() => 0xff00_0000,
         "flat" | "scratch" | "global" if target.is_gfx11_plus() => 0xfc03_0000,
         "flat" | "scratch" | "global" => 0xfc00_c000,
         _ => 0xfc00_0000,
@@ -423,6 +449,9 @@ fn is_exception(target: Target, decoded: bool, llvm: &llvm::Verdict) -> bool {
         // A literal as a buffer's scalar offset.
         let literal =
             text.contains("buffer_") && (text.contains(", 0x") || text.contains(", lit("));
+        // Bits that only gfx1250 has.
+        let later =
+            target == Target::Gfx1201 && (text.ends_with(" nv") || text.contains(" scale_offset"));
         let scratch_base = text.contains("buffer_") && text.contains("src_flat_scratch_base");
         text.contains("/*")
             || !decoded
@@ -431,6 +460,7 @@ fn is_exception(target: Target, decoded: bool, llvm: &llvm::Verdict) -> bool {
                     || special
                     || literal
                     || scratch_base
+                    || later
                     || ends_behind_the_file(text))
     })
 }
@@ -584,6 +614,11 @@ fn gfx1100_images_read_as_llvm_reads_them() {
 #[test]
 fn gfx1100_memory_operations_read_as_llvm_reads_them() {
     compare_memory(Target::Gfx1100);
+}
+
+#[test]
+fn gfx1201_memory_operations_read_as_llvm_reads_them() {
+    compare_memory(Target::Gfx1201);
 }
 
 #[test]

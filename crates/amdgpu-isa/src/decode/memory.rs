@@ -51,7 +51,7 @@ const fn needs_gds(op: Op) -> bool {
         )
 }
 
-fn vector(
+pub(super) fn vector(
     cursor: &Cursor<'_>,
     row: &Row,
     ty: OperandType,

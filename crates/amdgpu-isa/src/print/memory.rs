@@ -3,10 +3,11 @@
 use super::Text;
 use super::format;
 use super::operand::operand;
+use super::policy::{self, Access};
 use crate::decode::with_status;
 use crate::inst::{Encoding, Operand};
 use crate::op::Op;
-use crate::signature::OperandType;
+use crate::signature::{OperandType, Signature};
 
 pub(super) fn print(text: &mut Text<'_>) {
     match text.inst.encoding {
@@ -65,13 +66,25 @@ fn flat(text: &mut Text<'_>) {
         text.operand(&shown);
     }
     typed(text, inst.src[1], types.src[1]);
-    if inst.encoding != Encoding::Flat {
+    if types.src[2].exists() {
         let shown = operand(text.target, inst.src[2], types.src[2]);
         text.operand(&shown);
     }
     text.number("offset", inst.imm);
+    if text.target.is_gfx12() {
+        return policy::print(text, access(types));
+    }
     cache_policy(text);
     text.flag(inst.mods.lds, "lds");
+}
+
+/// Atomics take data and may give some.
+const fn access(types: &Signature) -> Access {
+    match (types.src[1].exists(), types.dst.exists()) {
+        (true, true) => Access::Atomic,
+        (true, false) => Access::Store,
+        _ => Access::Load,
+    }
 }
 
 pub(super) fn cache_policy(text: &mut Text<'_>) {

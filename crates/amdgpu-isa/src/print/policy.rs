@@ -35,7 +35,7 @@ fn plain(hint: u8, scope: u8, store: bool) -> String {
         1 => "NT",
         2 => "HT",
         3 if scope == SYSTEM => "BYPASS",
-        3 if store => "RT_WB",
+        3 if store => "WB",
         3 => "LU",
         4 => "NT_RT",
         5 => "RT_NT",
