@@ -48,6 +48,16 @@ fn run(op: Op) -> Option<StepFn> {
         Op::S_BUFFER_LOAD_DWORDX4 => buffer_load::<4>,
         Op::S_BUFFER_LOAD_DWORDX8 => buffer_load::<8>,
         Op::S_BUFFER_LOAD_DWORDX16 => buffer_load::<16>,
+        Op::S_LOAD_B96 => load::<3>,
+        Op::S_BUFFER_LOAD_B96 => buffer_load::<3>,
+        Op::S_LOAD_U8 => load_part::<1, false>,
+        Op::S_LOAD_I8 => load_part::<1, true>,
+        Op::S_LOAD_U16 => load_part::<2, false>,
+        Op::S_LOAD_I16 => load_part::<2, true>,
+        Op::S_BUFFER_LOAD_U8 => buffer_load_part::<1, false>,
+        Op::S_BUFFER_LOAD_I8 => buffer_load_part::<1, true>,
+        Op::S_BUFFER_LOAD_U16 => buffer_load_part::<2, false>,
+        Op::S_BUFFER_LOAD_I16 => buffer_load_part::<2, true>,
         Op::S_STORE_DWORD => store::<1>,
         Op::S_STORE_DWORDX2 => store::<2>,
         Op::S_STORE_DWORDX4 => store::<4>,
@@ -64,6 +74,11 @@ fn run(op: Op) -> Option<StepFn> {
         | Op::S_DCACHE_DISCARD
         | Op::S_DCACHE_DISCARD_X2
         | Op::S_GL1_INV
+        | Op::S_PREFETCH_INST
+        | Op::S_PREFETCH_INST_PC_REL
+        | Op::S_PREFETCH_DATA
+        | Op::S_PREFETCH_DATA_PC_REL
+        | Op::S_BUFFER_PREFETCH_DATA
         | Op::S_ATC_PROBE
         | Op::S_ATC_PROBE_BUFFER => nothing,
         _ => return None,
@@ -114,9 +129,10 @@ fn fetch<const N: usize>(context: &mut Context<'_>, pc: u64, va: u64) -> Result<
         Err(Refusal::Split) => return fetch_split(context, pc, va),
     };
     let mut fault = 0;
-    if N == 1 {
+    if N % 2 == 1 {
+        let last = host + 4 * (N as u64 - 1);
         // SAFETY: the port granted the bytes for reading.
-        values[0] = unsafe { guard::load32(host, &mut fault) };
+        values[N - 1] = unsafe { guard::load32(last, &mut fault) };
     }
     for (i, pair) in values.as_chunks_mut::<2>().0.iter_mut().enumerate() {
         // SAFETY: the port granted the bytes for reading.
@@ -192,6 +208,54 @@ fn buffer_load<const N: usize>(wave: &mut Wave, context: &mut Context<'_>, step:
         }
     }
     write(wave, step, &values)
+}
+
+/// Bytes and words of gfx12: the address need not be a dword's.
+#[expect(clippy::cast_possible_truncation, reason = "scalar indexes fit u8")]
+fn load_part<const BYTES: usize, const SIGNED: bool>(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    step: &Step,
+) -> Flow {
+    let va = wave
+        .scalar64(step.src[0] as u8)
+        .wrapping_add(offset(wave, step));
+    part::<BYTES, SIGNED>(wave, context, step, va)
+}
+
+/// As [`load_part`]; zero outside of the buffer.
+fn buffer_load_part<const BYTES: usize, const SIGNED: bool>(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    step: &Step,
+) -> Flow {
+    let (base, size) = buffer(wave, step);
+    let offset = offset(wave, step);
+    if offset.saturating_add(BYTES as u64) > size {
+        return write(wave, step, &[0]);
+    }
+    part::<BYTES, SIGNED>(wave, context, step, base.wrapping_add(offset))
+}
+
+fn part<const BYTES: usize, const SIGNED: bool>(
+    wave: &mut Wave,
+    context: &mut Context<'_>,
+    step: &Step,
+    va: u64,
+) -> Flow {
+    let va = va & !(BYTES as u64 - 1);
+    let mut bytes = [0; 4];
+    if let Err(fault) = context.port.read(step.pc, va, &mut bytes[..BYTES]) {
+        return context.fault(0, fault);
+    }
+    let shift = 8 * (4 - BYTES);
+    let value = u32::from_le_bytes(bytes) << shift;
+    let value = if SIGNED {
+        (value.cast_signed() >> shift).cast_unsigned()
+    } else {
+        value >> shift
+    };
+    write(wave, step, &[value])
 }
 
 fn store<const N: u8>(wave: &mut Wave, context: &mut Context<'_>, step: &Step) -> Flow {

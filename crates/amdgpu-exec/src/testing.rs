@@ -316,8 +316,12 @@ impl TestGpu {
         level: HostLevel,
         setup: impl FnOnce(&mut Wave, &mut Lds),
     ) -> Result<(Wave, Lds), Box<StoppedWave>> {
-        const S_ENDPGM: [u8; 4] = [0, 0, 0x81, 0xbf];
-        let mut kernel = TestKernel::new([code, &S_ENDPGM].concat());
+        let opcode = if self.target.is_gfx11_plus() {
+            0xb0
+        } else {
+            0x81
+        };
+        let mut kernel = TestKernel::new([code, &[0, 0, opcode, 0xbf]].concat());
         if lanes == 32 {
             kernel.properties |= 1 << 10;
         }

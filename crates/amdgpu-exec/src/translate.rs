@@ -95,9 +95,12 @@ fn resolve_specials(inst: &mut Inst, pc: u64) -> Option<Step> {
             Special::SharedLimit => slot::SHARED_LIMIT,
             Special::PrivateBase => slot::PRIVATE_BASE,
             Special::PrivateLimit => slot::PRIVATE_LIMIT,
+            Special::FlatScratchBaseLo => slot::FLAT_SCRATCH,
+            Special::FlatScratchBaseHi => slot::FLAT_SCRATCH + 1,
             Special::PopsExitingWaveId | Special::LdsDirect => continue,
         };
-        flags |= matches!(special, Special::Scc | Special::Vccz | Special::Execz);
+        // The apertures are there from the start.
+        flags |= !(slot::SHARED_BASE..=slot::PRIVATE_LIMIT).contains(&index);
         *operand = Operand::Scalar(index);
     }
     flags.then(|| Step::new(fill_flags, inst, pc))
@@ -107,5 +110,6 @@ fn fill_flags(wave: &mut Wave, _: &mut Context<'_>, _: &Step) -> Flow {
     wave.set_scalar64(slot::SCC, u64::from(wave.scc));
     wave.set_scalar64(slot::VCCZ, u64::from(wave.vcc() == 0));
     wave.set_scalar64(slot::EXECZ, u64::from(wave.exec() == 0));
+    wave.set_scalar64(slot::FLAT_SCRATCH, wave.place.flat_scratch);
     Flow::Next
 }

@@ -54,6 +54,8 @@ pub mod slot {
     pub const PRIVATE_BASE: u8 = 140;
     /// PRIVATE_LIMIT, a pair.
     pub const PRIVATE_LIMIT: u8 = 142;
+    /// FLAT_SCRATCH of gfx11 and later as a value, a pair; filled as SCC is.
+    pub const FLAT_SCRATCH: u8 = 146;
 }
 
 /// Windows of flat addresses that are not global memory, as `vkfd` reports them (gfx9 and later

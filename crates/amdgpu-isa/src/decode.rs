@@ -51,7 +51,7 @@ pub enum DecodeError {
 }
 
 pub(crate) use memory::with_status;
-pub(crate) use scalar::is_probe;
+pub(crate) use scalar::{is_prefetch, is_probe};
 pub(crate) use vector::is_cmpx;
 pub(crate) use vop3::is_mix;
 
@@ -77,6 +77,7 @@ pub fn decode(target: Target, bytes: &[u8]) -> Result<Inst> {
         0b11_0100 if target.is_gfx12() => image12::vimage(&mut cursor),
         0b11_1001 if target.is_gfx12() => image12::vsample(&mut cursor),
         0b11_0000 if !gfx10 => scalar::smem_gfx9(&mut cursor),
+        0b11_1101 if target.is_gfx12() => scalar::smem_gfx12(&mut cursor),
         0b11_1101 if gfx10 => scalar::smem_gfx10(&mut cursor),
         0b11_0100 if !gfx10 => vop3::decode(&mut cursor),
         0b11_0101 if gfx10 => vop3::decode(&mut cursor),

@@ -99,6 +99,8 @@ pub enum Special {
     Execz,
     Scc,
     LdsDirect,
+    FlatScratchBaseLo,
+    FlatScratchBaseHi,
 }
 
 /// Data-parallel primitive: how lane data moves before the operation.

@@ -4,8 +4,10 @@
 //! is printed as wave32 code, where a lane mask is one SGPR.
 
 mod format;
+mod hwreg;
 mod image;
 mod memory;
+mod message;
 mod operand;
 mod policy;
 mod scalar;

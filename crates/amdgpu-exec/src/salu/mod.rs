@@ -1,6 +1,7 @@
 //! Scalar ALU and program control.
 
 mod hwreg;
+mod message;
 pub(crate) mod operand;
 mod sop1;
 mod sop2;

@@ -2,7 +2,7 @@
 
 use amdgpu_isa::{Inst, Op};
 
-use super::{operand, unary};
+use super::{message, operand, unary};
 use crate::context::Context;
 use crate::step::{Flow, Step, TranslateEnv};
 use crate::wave::Wave;
@@ -41,6 +41,7 @@ pub(super) fn translate(inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step
         .or_else(|| counts(inst, pc, env))
         .or_else(|| save_exec(inst, pc, env))
         .or_else(|| jumps(inst, pc, env))
+        .or_else(|| message::translate(inst, pc, env))
         .or_else(|| relative(inst, pc, env))
 }
 

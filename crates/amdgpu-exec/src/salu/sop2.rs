@@ -176,6 +176,7 @@ fn other(inst: &Inst, pc: u64, env: &TranslateEnv) -> Option<Step> {
         Op::S_PACK_HH_B32_B16 => {
             b32!(inst, pc, env, |wave, a, b| (a >> 16) | (b & 0xffff_0000))
         }
+        Op::S_PACK_HL_B32_B16 => b32!(inst, pc, env, |wave, a, b| (a >> 16) | (b << 16)),
         _ => None,
     }
 }

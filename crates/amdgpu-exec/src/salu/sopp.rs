@@ -20,6 +20,17 @@ pub(crate) fn is_dropped(op: Op) -> bool {
             | Op::S_WAITCNT_EXPCNT
             | Op::S_WAITCNT_LGKMCNT
             | Op::S_WAIT_IDLE
+            | Op::S_WAIT_EVENT
+            | Op::S_WAIT_LOADCNT
+            | Op::S_WAIT_STORECNT
+            | Op::S_WAIT_SAMPLECNT
+            | Op::S_WAIT_BVHCNT
+            | Op::S_WAIT_EXPCNT
+            | Op::S_WAIT_DSCNT
+            | Op::S_WAIT_KMCNT
+            | Op::S_WAIT_LOADCNT_DSCNT
+            | Op::S_WAIT_STORECNT_DSCNT
+            | Op::S_DELAY_ALU
             | Op::S_CLAUSE
             | Op::S_INST_PREFETCH
             | Op::S_SETPRIO
@@ -117,13 +128,16 @@ fn taken(wave: &mut Wave, step: &Step, condition: bool) -> Flow {
 
 fn control(inst: &Inst, env: &TranslateEnv) -> Option<crate::step::StepFn> {
     const INTERRUPT: i32 = 1;
+    const FREE_VGPRS: i32 = 3;
     let run: Run = match inst.op {
         Op::S_ENDPGM | Op::S_ENDPGM_SAVED | Op::S_ENDPGM_ORDERED_PS_DONE => |_, _, _| Flow::End,
         Op::S_BARRIER => |wave, _, step| leave(wave, step, Flow::Barrier),
         Op::S_SLEEP => |wave, _, step| leave(wave, step, Flow::Yield),
         Op::S_TRAP => trap,
         Op::S_SETHALT if inst.imm & 1 == 0 => nothing,
-        Op::S_SENDMSG if inst.imm & 0xf == INTERRUPT => send_interrupt,
+        Op::S_SENDMSG if inst.imm & message_mask(env) == INTERRUPT => send_interrupt,
+        // Registers are given back when the wave ends.
+        Op::S_SENDMSG if env.target.is_gfx11_plus() && inst.imm & 0xff == FREE_VGPRS => nothing,
         Op::S_ICACHE_INV => |wave, context, step| {
             context.forget_code();
             leave(wave, step, Flow::Branch)
@@ -150,6 +164,15 @@ fn control(inst: &Inst, env: &TranslateEnv) -> Option<crate::step::StepFn> {
         _ => return None,
     };
     Some(run)
+}
+
+/// The bits of a message's number.
+const fn message_mask(env: &TranslateEnv) -> i32 {
+    if env.target.is_gfx11_plus() {
+        0xff
+    } else {
+        0xf
+    }
 }
 
 pub(crate) fn nothing(_: &mut Wave, _: &mut Context<'_>, _: &Step) -> Flow {

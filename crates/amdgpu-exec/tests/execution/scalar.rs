@@ -2,7 +2,7 @@
 
 use amdgpu_exec::step::HostLevel;
 use amdgpu_exec::testing::{TestGpu, assemble_each, run_snippet};
-use amdgpu_isa::Target::{self, Gfx90a, Gfx1030};
+use amdgpu_isa::Target::{self, Gfx90a, Gfx1030, Gfx1100, Gfx1201};
 
 /// Instruction, s[2:3], s[4:5], SCC before; s[0:1] and SCC after.
 type Case = (&'static str, u64, u64, bool, u64, bool);
@@ -27,6 +27,18 @@ fn check(target: Target, cases: &[Case]) {
         assert_eq!(wave.scalar64(0), result, "{text} of {a:#x}, {b:#x}");
         assert_eq!(wave.scc, scc_after, "SCC of {text} of {a:#x}, {b:#x}");
     }
+}
+
+/// Every generation of encodings; gfx11 has no `s_ff0`, gfx12 no compares with an immediate.
+fn check_all(cases: &[Case]) {
+    let without = |names: &[&str]| -> Vec<Case> {
+        let is_left = |case: &&Case| !names.iter().any(|name| case.0.starts_with(name));
+        cases.iter().filter(is_left).copied().collect()
+    };
+    check(Gfx90a, cases);
+    check(Gfx1030, cases);
+    check(Gfx1100, &without(&["s_ff0"]));
+    check(Gfx1201, &without(&["s_ff0", "s_cmpk"]));
 }
 
 /// The low half of the destination, the high half unchanged.
@@ -112,8 +124,7 @@ fn additions_carry_into_scc() {
         ("s_abs_i32 s0, s2", MIN, 0, false, low(0x8000_0000), true),
         ("s_abs_i32 s0, s2", MAX, 0, false, low(1), true),
     ];
-    check(Gfx90a, cases);
-    check(Gfx1030, cases);
+    check_all(cases);
 }
 
 #[test]
@@ -210,8 +221,7 @@ fn logic_tests_the_result() {
             true,
         ),
     ];
-    check(Gfx90a, cases);
-    check(Gfx1030, cases);
+    check_all(cases);
 }
 
 #[test]
@@ -357,8 +367,7 @@ fn shifts_and_fields_use_the_low_bits_of_their_counts() {
             true,
         ),
     ];
-    check(Gfx90a, cases);
-    check(Gfx1030, cases);
+    check_all(cases);
 }
 
 #[test]
@@ -380,8 +389,7 @@ fn compares_set_only_scc() {
         ("s_cmpk_eq_u32 s2, 0xffff", 0xffff, 0, false, OLD, true),
         ("s_cmpk_gt_i32 s2, 0x8000", 0, 0, false, OLD, true),
     ];
-    check(Gfx90a, cases);
-    check(Gfx1030, cases);
+    check_all(cases);
 }
 
 #[test]
@@ -413,15 +421,17 @@ fn wave32_keeps_exec_high_as_storage() {
                s_mov_b32 s1, exec_hi\n\
                s_mov_b32 null, s2\n\
                s_add_u32 s3, null, 5\n";
-    let Some(wave) = run_snippet(Gfx1030, 32, asm, |wave| wave.set_scalar(2, 0)) else {
-        return;
-    };
-    assert_eq!(
-        (wave.scalar(0), wave.scalar(1), wave.scalar(3)),
-        (u32::MAX, 0x1234, 5)
-    );
-    assert_eq!(wave.exec(), 0);
-    assert!(!wave.scc);
+    for target in [Gfx1030, Gfx1100, Gfx1201] {
+        let Some(wave) = run_snippet(target, 32, asm, |wave| wave.set_scalar(2, 0)) else {
+            return;
+        };
+        assert_eq!(
+            (wave.scalar(0), wave.scalar(1), wave.scalar(3)),
+            (u32::MAX, 0x1234, 5)
+        );
+        assert_eq!(wave.exec(), 0);
+        assert!(!wave.scc);
+    }
 }
 
 #[test]
@@ -440,7 +450,7 @@ fn branches_and_calls_reach_their_targets() {
                s_add_u32 s0, s0, 3\n\
                s_setpc_b64 s[6:7]\n\
                done:\n";
-    for target in [Gfx90a, Gfx1030] {
+    for target in [Gfx90a, Gfx1030, Gfx1100, Gfx1201] {
         let Some(wave) = run_snippet(target, 64, asm, |_| {}) else {
             return;
         };
@@ -497,4 +507,27 @@ fn hardware_values_are_operands() {
     };
     assert_eq!((wave.scalar(1), wave.scalar(2)), (5, 5));
     assert_eq!((wave.scalar64(4), wave.scalar64(6)), (1 << 48, 2 << 48));
+}
+
+#[test]
+fn gfx11_packs_asks_for_the_time_and_reads_flat_scratch() {
+    let asm = "s_pack_hl_b32_b16 s0, s2, s4\n\
+               s_sendmsg_rtn_b64 s[6:7], sendmsg(MSG_RTN_GET_REALTIME)\n\
+               s_sendmsg_rtn_b32 s8, sendmsg(MSG_RTN_GET_REALTIME)\n\
+               .long 0xbe8a01e6 // s_mov_b64 s[10:11], src_flat_scratch_base_lo\n\
+               s_delay_alu instid0(SALU_CYCLE_1)\n\
+               s_waitcnt_vscnt null, 0x0\n\
+               s_sendmsg sendmsg(MSG_DEALLOC_VGPRS)\n";
+    let setup = |wave: &mut amdgpu_exec::wave::Wave| {
+        wave.set_scalar(2, 0x1234_5678);
+        wave.set_scalar(4, 0x9abc_def0);
+        wave.place.flat_scratch = 0x7_1234_0000;
+    };
+    let Some(wave) = run_snippet(Gfx1100, 32, asm, setup) else {
+        return;
+    };
+    assert_eq!(wave.scalar(0), 0xdef0_1234);
+    // The test device counts questions.
+    assert_eq!((wave.scalar64(6), wave.scalar(8)), (0, 1));
+    assert_eq!(wave.scalar64(10), 0x7_1234_0000);
 }

@@ -79,7 +79,7 @@ impl<'a> Cursor<'a> {
         if code >= 256 {
             return self.vgpr(op, code & 0xff, ty);
         }
-        if code == 254 && ty.dwords() <= 1 {
+        if code == 254 && ty.dwords() <= 1 && !self.target.is_gfx11_plus() {
             return Ok(Operand::Special(Special::LdsDirect));
         }
         self.scalar(op, code, self.dwords(ty))
@@ -135,8 +135,8 @@ impl<'a> Cursor<'a> {
 
     /// A 7-bit scalar destination, also the register half of the source codes.
     pub(super) fn scalar_register(&self, op: Op, code: u32, dwords: u8) -> Result<Operand> {
-        let code = self.number(code);
         let bad = DecodeError::BadOperand { op, code };
+        let code = self.common_code(code);
         let sgprs = if self.gfx10() { 106 } else { 102 };
         let alignment = match dwords {
             0 | 1 => 1,
@@ -155,7 +155,9 @@ impl<'a> Cursor<'a> {
         }
         if (108..124).contains(&code) {
             let first = 108 + (code - 108) / alignment * alignment;
-            let fits = first + u32::from(dwords.max(1)) <= 124;
+            // LLVM does not have the last three.
+            let last = if dwords == 3 { 120 } else { 124 };
+            let fits = first + u32::from(dwords.max(1)) <= last;
             return if fits {
                 Ok(Operand::Scalar(byte(first)))
             } else {
@@ -168,11 +170,13 @@ impl<'a> Cursor<'a> {
         Err(bad)
     }
 
-    /// gfx11 exchanged the codes of M0 and NULL.
-    const fn number(&self, code: u32) -> u32 {
-        match code {
-            124 | 125 if self.target.is_gfx11_plus() => code ^ 1,
-            _ => code,
+    /// gfx11 swapped the codes of M0 and NULL; [`Inst`](crate::Inst) keeps the older numbers.
+    pub(super) fn common_code(&self, code: u32) -> u32 {
+        let swapped = code == scalar::M0.into() || code == scalar::NULL.into();
+        if self.target.is_gfx11_plus() && swapped {
+            code ^ u32::from(scalar::M0 ^ scalar::NULL)
+        } else {
+            code
         }
     }
 
@@ -197,6 +201,8 @@ impl<'a> Cursor<'a> {
 
     fn special(&self, op: Op, code: u32, dwords: u8) -> Result<Operand> {
         let special = match code {
+            230 if self.target.is_gfx11_plus() => Special::FlatScratchBaseLo,
+            231 if self.target.is_gfx11_plus() && dwords < 2 => Special::FlatScratchBaseHi,
             235 => Special::SharedBase,
             236 => Special::SharedLimit,
             237 => Special::PrivateBase,

@@ -1,102 +1,14 @@
 //! Named values of immediate fields.
 
-use crate::target::Target;
-
-/// Name of a hardware register of `s_getreg` and `s_setreg`.
-pub(super) const fn hwreg(target: Target, id: u32) -> Option<&'static str> {
-    let gfx10 = target.is_rdna();
-    Some(match id {
-        1 => "HW_REG_MODE",
-        2 => "HW_REG_STATUS",
-        3 => "HW_REG_TRAPSTS",
-        4 if !gfx10 => "HW_REG_HW_ID",
-        5 => "HW_REG_GPR_ALLOC",
-        6 => "HW_REG_LDS_ALLOC",
-        7 => "HW_REG_IB_STS",
-        15 => "HW_REG_SH_MEM_BASES",
-        16 => "HW_REG_TBA_LO",
-        17 => "HW_REG_TBA_HI",
-        18 => "HW_REG_TMA_LO",
-        19 => "HW_REG_TMA_HI",
-        20 if gfx10 => "HW_REG_FLAT_SCR_LO",
-        21 if gfx10 => "HW_REG_FLAT_SCR_HI",
-        23 if gfx10 => "HW_REG_HW_ID1",
-        24 if gfx10 => "HW_REG_HW_ID2",
-        25 if gfx10 => "HW_REG_POPS_PACKER",
-        29 if gfx10 => "HW_REG_SHADER_CYCLES",
-        _ => return None,
-    })
-}
-
-/// The operand of `s_sendmsg`.
-pub(super) fn message(target: Target, value: u32) -> String {
-    let (id, operation, stream) = (value & 15, value >> 4 & 7, value >> 8 & 3);
-    if let Some(name) = simple_message(target, id)
-        && operation == 0
-        && stream == 0
-    {
-        return format!("sendmsg({name})");
-    }
-    if let Some(text) = geometry_message(id, operation, stream) {
-        return text;
-    }
-    if let (15, Some(name), 0) = (id, system_operation(operation), stream) {
-        return format!("sendmsg(MSG_SYSMSG, {name})");
-    }
-    if id | operation << 4 | stream << 8 == value {
-        return format!("sendmsg({id}, {operation}, {stream})");
-    }
-    value.to_string()
-}
-
-const fn simple_message(target: Target, id: u32) -> Option<&'static str> {
-    Some(match id {
-        1 => "MSG_INTERRUPT",
-        4 => "MSG_SAVEWAVE",
-        5 => "MSG_STALL_WAVE_GEN",
-        6 => "MSG_HALT_WAVES",
-        7 => "MSG_ORDERED_PS_DONE",
-        8 => "MSG_EARLY_PRIM_DEALLOC",
-        9 => "MSG_GS_ALLOC_REQ",
-        10 => "MSG_GET_DOORBELL",
-        11 if target.is_rdna() => "MSG_GET_DDID",
-        _ => return None,
-    })
-}
-
-fn geometry_message(id: u32, operation: u32, stream: u32) -> Option<String> {
-    let name = match id {
-        2 => "MSG_GS",
-        3 => "MSG_GS_DONE",
-        _ => return None,
-    };
-    let operation = match operation {
-        0 if id == 3 && stream == 0 => return Some(format!("sendmsg({name}, GS_OP_NOP)")),
-        1 => "GS_OP_CUT",
-        2 => "GS_OP_EMIT",
-        3 => "GS_OP_EMIT_CUT",
-        _ => return None,
-    };
-    Some(format!("sendmsg({name}, {operation}, {stream})"))
-}
-
-const fn system_operation(operation: u32) -> Option<&'static str> {
-    Some(match operation {
-        1 => "SYSMSG_OP_ECC_ERR_INTERRUPT",
-        2 => "SYSMSG_OP_REG_RD",
-        4 => "SYSMSG_OP_TTRACE_PC",
-        _ => return None,
-    })
-}
+use crate::target::{Family, Target};
 
 /// The counters of `s_waitcnt`; those at their maximum are left out unless all are.
 pub(super) fn wait_counts(target: Target, value: u32) -> String {
-    let memory = value & 15 | value >> 10 & 0x30;
-    let export = value >> 4 & 7;
-    let (scalar, scalar_max) = if target.is_gfx9() {
-        (value >> 8 & 15, 15)
-    } else {
-        (value >> 8 & 63, 63)
+    let split = value & 15 | value >> 10 & 0x30;
+    let (memory, export, scalar, scalar_max) = match target.family() {
+        Family::Gfx9 => (split, value >> 4 & 7, value >> 8 & 15, 15),
+        Family::Gfx10 => (split, value >> 4 & 7, value >> 8 & 63, 63),
+        _ => (value >> 10, value & 7, value >> 4 & 63, 63),
     };
     let counters = [
         ("vmcnt", memory, 63),
@@ -137,6 +49,44 @@ pub(super) fn dependency_counts(value: u32) -> String {
         .map(|(name, count, _)| format!("{name}({count})"))
         .collect();
     shown.join(" ")
+}
+
+/// The fields of `s_delay_alu`: on what the next instruction waits, how many to skip, and on what
+/// the one behind them waits. A plain number if one of them is reserved.
+pub(super) fn delay(value: u32) -> String {
+    const INSTRUCTION: [&str; 12] = [
+        "",
+        "VALU_DEP_1",
+        "VALU_DEP_2",
+        "VALU_DEP_3",
+        "VALU_DEP_4",
+        "TRANS32_DEP_1",
+        "TRANS32_DEP_2",
+        "TRANS32_DEP_3",
+        "FMA_ACCUM_CYCLE_1",
+        "SALU_CYCLE_1",
+        "SALU_CYCLE_2",
+        "SALU_CYCLE_3",
+    ];
+    const SKIP: [&str; 6] = ["", "NEXT", "SKIP_1", "SKIP_2", "SKIP_3", "SKIP_4"];
+    let fields: [(&str, u32, &[&str]); 3] = [
+        ("instid0", value & 15, &INSTRUCTION),
+        ("instskip", value >> 4 & 7, &SKIP),
+        ("instid1", value >> 7 & 15, &INSTRUCTION),
+    ];
+    let mut shown = Vec::new();
+    for (field, number, names) in fields {
+        let name = usize::try_from(number).ok().and_then(|at| names.get(at));
+        match name {
+            Some(&"") => {}
+            Some(name) => shown.push(format!("{field}({name})")),
+            None => return format!("{value:#x}"),
+        }
+    }
+    if shown.is_empty() {
+        return "0".to_owned();
+    }
+    shown.join(" | ")
 }
 
 /// The operand of `s_set_gpr_idx_on` and `s_set_gpr_idx_mode`.

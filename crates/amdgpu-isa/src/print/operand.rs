@@ -15,7 +15,7 @@ pub(super) fn operand(target: Target, value: Operand, ty: OperandType) -> String
     }
     match value {
         Operand::Literal(literal) if ty.class == Class::Literal => hex(literal),
-        Operand::Literal(literal) => literal_text(literal, ty),
+        Operand::Literal(literal) => marked_literal(target, literal, ty),
         Operand::Float(code) => float_text(code, ty),
         _ => registers(value, dwords),
     }
@@ -127,6 +127,16 @@ const DOUBLE: [u32; 8] = [
     0xc010_0000,
 ];
 
+/// From gfx11 on a literal whose value could have been an inline constant is marked as one, as LLVM
+/// 22 does. The older targets follow LLVM 19.
+fn marked_literal(target: Target, value: u32, ty: OperandType) -> String {
+    let shown = literal_text(value, ty);
+    if !target.is_gfx11_plus() || shown.starts_with("0x") {
+        return shown;
+    }
+    format!("lit({value:#x})")
+}
+
 /// Literals whose value could have been an inline constant are printed as one.
 fn literal_text(value: u32, ty: OperandType) -> String {
     let half = |bits: u32| HALF.iter().position(|&known| u32::from(known) == bits);
@@ -186,5 +196,7 @@ const fn special_name(special: Special) -> &'static str {
         Special::Execz => "src_execz",
         Special::Scc => "src_scc",
         Special::LdsDirect => "src_lds_direct",
+        Special::FlatScratchBaseLo => "src_flat_scratch_base_lo",
+        Special::FlatScratchBaseHi => "src_flat_scratch_base_hi",
     }
 }

@@ -2,11 +2,14 @@
 
 use super::Text;
 use super::format;
+use super::hwreg::hwreg;
+use super::message::message;
 use super::operand::operand;
-use crate::decode::is_probe;
+use super::policy;
+use crate::decode::{is_prefetch, is_probe};
 use crate::inst::{Encoding, Operand};
 use crate::op::Op;
-use crate::signature::OperandType;
+use crate::signature::{Kind, OperandType};
 
 pub(super) fn print(text: &mut Text<'_>) {
     match text.inst.encoding {
@@ -26,9 +29,17 @@ fn alu(text: &mut Text<'_>) {
         text.operand(&format::gpr_index(inst.imm.cast_unsigned()));
     }
     typed(text, inst.src[1], types.src[1]);
+    typed(text, inst.src[2], types.src[2]);
+    if matches!(inst.op, Op::S_SENDMSG_RTN_B32 | Op::S_SENDMSG_RTN_B64) {
+        text.operand(&message(text.target, inst.imm.cast_unsigned()));
+    }
 }
 
+/// Literals of half-precision operands are shown whole.
 fn typed(text: &mut Text<'_>, value: Operand, ty: OperandType) {
+    let half = ty.bits == 16 && ty.kind == Kind::Float;
+    let whole = half && matches!(value, Operand::Literal(_));
+    let ty = if whole { OperandType::B32 } else { ty };
     if value != Operand::None {
         text.operand(&operand(text.target, value, ty));
     }
@@ -44,11 +55,13 @@ fn sopp(text: &mut Text<'_>) {
     let shown = match text.inst.op {
         Op::S_WAITCNT => format::wait_counts(text.target, value),
         Op::S_WAITCNT_DEPCTR => format::dependency_counts(value),
-        Op::S_SENDMSG | Op::S_SENDMSGHALT => format::message(text.target, value),
+        Op::S_DELAY_ALU => format::delay(value),
+        Op::S_SENDMSG | Op::S_SENDMSGHALT => message(text.target, value),
         Op::S_SET_GPR_IDX_MODE => format::gpr_index(value),
         Op::S_INST_PREFETCH | Op::S_CLAUSE | Op::S_ROUND_MODE | Op::S_TTRACEDATA_IMM => {
             format!("{value:#x}")
         }
+        op if op == Op::S_WAIT_EVENT || is_counter_wait(op) => format!("{value:#x}"),
         Op::S_ENDPGM if value == 0 => return,
         Op::S_ENDPGM => value.to_string(),
         Op::S_NOP
@@ -59,6 +72,7 @@ fn sopp(text: &mut Text<'_>) {
         | Op::S_TRAP
         | Op::S_INCPERFLEVEL
         | Op::S_DECPERFLEVEL
+        | Op::S_BARRIER_WAIT
         | Op::S_DENORM_MODE => small_or_hex(value),
         op if is_branch(op) => value.to_string(),
         // The rest must have a zero field.
@@ -74,6 +88,11 @@ fn small_or_hex(value: u32) -> String {
     } else {
         format!("{value:#x}")
     }
+}
+
+/// gfx12's waits for one or two counters, `s_wait_loadcnt` and its like.
+fn is_counter_wait(op: Op) -> bool {
+    op.name().starts_with("s_wait_") && op.name().ends_with("cnt")
 }
 
 fn is_branch(op: Op) -> bool {
@@ -138,7 +157,7 @@ fn version(value: u32) -> String {
 /// `hwreg(…)`: id in bits 5:0, offset in 10:6, size minus one in 15:11.
 fn register_field(text: &Text<'_>, value: u32) -> String {
     let (id, offset, size) = (value & 63, value >> 6 & 31, (value >> 11 & 31) + 1);
-    let name = format::hwreg(text.target, id).map_or_else(|| id.to_string(), ToOwned::to_owned);
+    let name = hwreg(text.target, id).map_or_else(|| id.to_string(), ToOwned::to_owned);
     if offset == 0 && size == 32 {
         format!("hwreg({name})")
     } else {
@@ -149,6 +168,9 @@ fn register_field(text: &Text<'_>, value: u32) -> String {
 fn smem(text: &mut Text<'_>) {
     let inst = text.inst;
     let types = text.types();
+    if is_prefetch(inst.op) {
+        return prefetch(text);
+    }
     if is_probe(inst.op) {
         text.operand(&small_or_hex(inst.mods.format.into()));
     } else if inst.src[2] == Operand::None {
@@ -162,20 +184,34 @@ fn smem(text: &mut Text<'_>) {
     }
     text.flag(inst.mods.glc, "glc");
     text.flag(inst.mods.dlc, "dlc");
+    policy::print(text, policy::Access::Load);
+}
+
+/// Base, offset, register, length.
+fn prefetch(text: &mut Text<'_>) {
+    let inst = text.inst;
+    let types = text.types();
+    typed(text, inst.src[0], types.src[0]);
+    text.operand(&hex(inst.imm));
+    match inst.src[1] {
+        Operand::None => text.operand("null"),
+        register => typed(text, register, OperandType::B32),
+    }
+    text.operand(&inst.mods.format.to_string());
 }
 
 /// Register, immediate, or register plus immediate.
 fn offset(text: &mut Text<'_>) {
     let inst = text.inst;
     if inst.src[1] == Operand::None {
-        if text.gfx10() && inst.imm == 0 {
+        if text.gfx10() && !text.target.is_gfx12() && inst.imm == 0 {
             return text.operand("null");
         }
         let value = hex(inst.imm);
         return text.operand(&value);
     }
     typed(text, inst.src[1], OperandType::B32);
-    if inst.imm != 0 || inst.mods.offen {
+    if inst.imm != 0 || inst.mods.offen || text.target.is_gfx12() {
         text.modifier(&format!("offset:{}", hex(inst.imm)));
     }
 }
